@@ -20,10 +20,9 @@ from lumberjack_spark.noise.discrete_gaussian import (
 from lumberjack_spark.noise.key import NoiseKey
 from lumberjack_spark.noise.label_choice import choose_labels, label_choice_total_variation
 from lumberjack_spark.noise.stream import WordStream
-from lumberjack_spark.noise.threshold_bits import BitWeights, draw_bits
+from lumberjack_spark.noise.threshold_bits import draw_bits
 
 __all__ = [
-    "BitWeights",
     "DiscreteGaussianSampler",
     "DiscreteGaussianTable",
     "NoiseKey",

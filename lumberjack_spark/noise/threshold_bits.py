@@ -7,29 +7,14 @@ Error      none: the accountant is fed the very weights that are compared here.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
 from lumberjack_spark.noise.stream import WordStream
+from lumberjack_spark.privacy.plan import BitTable
 
 
-class BitWeights(Protocol):
-    """What a threshold query needs of a plan's bit table."""
-
-    @property
-    def minimum_count(self) -> int:
-        """Largest count whose bit is 0 with certainty."""
-
-    @property
-    def weights(self) -> NDArray[np.uint64]:
-        """uint64[n], P(bit = 1) in units of 2^-64 for the n counts after minimum_count."""
-
-
-def draw_bits(
-    stream: WordStream, counts: NDArray[np.int64], table: BitWeights
-) -> NDArray[np.bool_]:
+def draw_bits(stream: WordStream, counts: NDArray[np.int64], table: BitTable) -> NDArray[np.bool_]:
     """Draw one bit for each count.
 
     Args:
