@@ -50,7 +50,8 @@ class NumberTable:
         # One unsigned comparison covers both ends: below `low` wraps to a huge number.
         offset = np.subtract(numbers, self._low, dtype=np.int64).view(np.uint64)
         np.minimum(offset, np.uint64(self._direct.size - 1), out=offset)
-        return self._direct[offset.view(np.int64)]
+        codes: npt.NDArray[np.int32] = self._direct[offset.view(np.int64)]
+        return codes
 
     def of_floats(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
         """Codes int32[n] of float64[n]."""
