@@ -54,18 +54,17 @@ class CategoryCodes:
         self.missing = self.other + 1
         self._reads_numbers = kind_of(values) != "text"
         coded = [*enumerate(values), *((self.missing, marker) for marker in markers)]
-        texts = {text_of_value(value): code for code, value in coded}
         if self._reads_numbers:
             numbers = _numbers_by_code(coded)
-            texts = {text: code for text, code in texts.items() if number_of_text(text) is None}
+            marks = [v for v in markers if isinstance(v, str) and number_of_value(v) is None]
+            texts = dict.fromkeys(marks, self.missing)
             self._false, self._true = numbers.get(0.0, self.other), numbers.get(1.0, self.other)
         else:
+            texts = {text_of_value(value): code for code, value in coded}
             numbers = {number: code for text, code in texts.items() for number in _written(text)}
             self._false, self._true = (texts.get(word, self.other) for word in ("false", "true"))
         self._numbers = NumberTable(numbers, absent=self.other)
         self._reads_words = kind_of(values) == "boolean"
-        if self._reads_words:
-            texts = {text: code for text, code in texts.items() if code == self.missing}
         self._texts = {kind: pa.array(list(texts), kind) for kind in (pa.string(), _LARGE)}
         self._code_of_text = np.array([*texts.values(), self.other], np.int32)
 
@@ -104,23 +103,27 @@ class CategoryCodes:
         """Codes of a string or large_string array; those of nulls do not matter."""
         found = pc.index_in(array, value_set=self._texts[array.type])
         place = pc.fill_null(found, self._code_of_text.size - 1).to_numpy(zero_copy_only=False)
-        codes: Codes = self._code_of_text.take(place)
+        codes: Codes = self._code_of_text[place]
+        if self._reads_numbers:
+            unmarked = codes == self.other
+            codes[unmarked] = self._of_written_numbers(array)[unmarked]
+        return codes
+
+    def _of_written_numbers(self, array: pa.Array) -> Codes:
+        """Codes of the numbers, and of true and false where they are values, that texts write."""
+        codes = self._numbers.of_floats(numbers_of(array))
         if self._reads_words:
             words = pc.ascii_lower(pc.ascii_trim_whitespace(array))
             for word, code in (("false", self._false), ("true", self._true)):
                 is_word = pc.fill_null(pc.equal(words, word), False)
                 codes[is_word.to_numpy(zero_copy_only=False)] = code
-        if self._reads_numbers:
-            numbers = numbers_of(array)
-            is_number = ~np.isnan(numbers)
-            codes[is_number] = self._numbers.of_floats(numbers[is_number])
         return codes
 
     def _of_dictionary(self, array: pa.Array) -> Codes:
         """Codes of a dictionary of texts: each entry is looked up once."""
         entries = np.append(self.of(array.dictionary), np.int32(self.missing))
         places = pc.fill_null(array.indices.cast(pa.int64()), entries.size - 1)
-        codes: Codes = entries.take(places.to_numpy(zero_copy_only=False))
+        codes: Codes = entries[places.to_numpy(zero_copy_only=False)]
         return codes
 
 
