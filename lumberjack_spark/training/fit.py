@@ -1,0 +1,128 @@
+"""Fitting one forest: what the driver does between the passes over the rows.
+
+1. encode   with a share of the budget: noisy marginals -> encoder (released); else the plain one
+2. count    rows -> path codes -> exact node counts -> keyed threshold bits, tree by tree
+3. mark     Algorithm 1 over the nodes whose bit is 1; children of heavy nodes are the leaves
+4. noise    on every class count of every leaf; exact counts are dropped here
+
+A Backend runs the passes: over Spark partitions, or over a list of batches in this process.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lumberjack_spark.encoding import FeatureEncoder, plain_encoder
+from lumberjack_spark.heavy_hitters import mark_heavy_hitters
+from lumberjack_spark.noise import NoiseKey, choose_labels, discrete_gaussian
+from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
+from lumberjack_spark.schema import DataSchema, RowReader
+from lumberjack_spark.training.tasks import Counting, Routing, unpack_records
+from lumberjack_spark.trees import (
+    GrownTree,
+    NodeRecords,
+    Structure,
+    assemble,
+    grow_tree,
+    preorder,
+)
+
+
+class Backend(Protocol):
+    """Runs the passes over the rows of one table."""
+
+    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
+        """(tree, packed node records) of every tree with rows, in any order."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedForest:
+    """All that leaves fit.
+
+    Attributes:
+        encoder: codes of the features.
+        structure: pruned trees.
+        leaf_counts: int64[num_leaves, n_classes], class counts with noise; with majority leaves
+            1 for the drawn label, 0 elsewhere.
+    """
+
+    encoder: FeatureEncoder
+    structure: Structure
+    leaf_counts: np.ndarray
+
+
+def fit_forest(
+    backend: Backend, schema: DataSchema, plan: NoisePlan, *, seed: int, key: NoiseKey
+) -> ReleasedForest:
+    """Train one forest.
+
+    Args:
+        backend: runs the passes over the rows.
+        schema: public declarations.
+        plan: the noise, calibrated before any data is read.
+        seed: structure seed, 0 <= seed < 2^63; public.
+        key: the secret of this fit, used for nothing else.
+    """
+    encoder = plain_encoder(schema)
+    routing = Routing(RowReader(schema), encoder, seed, plan.num_trees, plan.max_depth)
+    counting = Counting(routing.n_words, routing.n_classes, plan.bits, key)
+    parts: dict[int, list[bytes]] = {}
+    for tree, packed in backend.nodes(routing, counting):
+        parts.setdefault(tree, []).append(packed)
+    trees: list[GrownTree] = []
+    leaf_counts: list[np.ndarray] = []
+    for tree in range(plan.num_trees):
+        records = unpack_records(
+            parts.pop(tree, []), n_words=routing.n_words, n_classes=routing.n_classes
+        )
+        grown, exact = _prune(records, routing, tree)
+        trees.append(grown)
+        leaf_counts.append(_with_noise(exact, plan, key, tree))
+    return ReleasedForest(
+        encoder, assemble(trees, routing.space), np.concatenate(leaf_counts, axis=0)
+    )
+
+
+def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[GrownTree, np.ndarray]:
+    """The tree of heavy nodes, and the exact class counts of its leaves, int64[n_leaves, K]."""
+    order = preorder(records.levels, records.prefixes)
+    levels, prefixes = records.levels[order], records.prefixes[order]
+    bits, children = records.bits[order], records.children[order]
+    ones = [prefixes[bits & (levels == level)] for level in range(routing.max_depth)]
+    heavy = _find(levels, prefixes, mark_heavy_hitters(ones, routing.max_depth))
+    grown = grow_tree(
+        levels[heavy],
+        prefixes[heavy],
+        seed=routing.seed,
+        tree=tree,
+        max_depth=routing.max_depth,
+        space=routing.space,
+    )
+    if heavy.any():
+        return grown, children[heavy][grown.children < 0]
+    everything = children[levels == -1, 0]
+    return grown, everything if len(everything) else np.zeros((1, routing.n_classes), np.int64)
+
+
+def _find(levels: np.ndarray, prefixes: np.ndarray, heavy: list[np.ndarray]) -> np.ndarray:
+    """Which nodes are in heavy: bool[n]; heavy holds the sorted prefixes of each level."""
+    found = np.zeros(len(levels), np.bool_)
+    for level, wanted in enumerate(heavy):
+        here = np.flatnonzero(levels == level)
+        # Nodes of one level are sorted by prefix in preorder, as wanted is, and contain it.
+        if len(wanted):
+            joined = np.concatenate((prefixes[here], wanted))
+            _, inverse, counts = np.unique(joined, axis=0, return_inverse=True, return_counts=True)
+            found[here] = counts[inverse.ravel()[: len(here)]] == 2
+    return found
+
+
+def _with_noise(exact: np.ndarray, plan: NoisePlan, key: NoiseKey, tree: int) -> np.ndarray:
+    """Class counts of one tree's leaves with their noise, empty leaves too."""
+    if isinstance(plan.leaves, GaussianLeaves):
+        noise = discrete_gaussian(key.stream("leaf counts", tree), plan.leaves.sigma, exact.size)
+        return exact + noise.reshape(exact.shape)
+    labels = choose_labels(key.stream("leaf labels", tree), exact, plan.leaves.eta)
+    return np.eye(exact.shape[1], dtype=np.int64)[labels]

@@ -1,0 +1,207 @@
+"""What one task does with its rows: plain functions from Arrow batches to Arrow batches.
+
+route_rows    rows -> packed runs of path codes, keyed by tree (the map side)
+count_nodes   runs in the order of (tree, first code) -> packed node records (the reduce side)
+
+The same functions run inside Spark's tasks and in one process (see local). They hold no state
+between calls and raise on no content of rows. Memory follows the chunk, not the partition.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from lumberjack_spark.encoding import FeatureEncoder
+from lumberjack_spark.noise import NoiseKey
+from lumberjack_spark.privacy import BitTable
+from lumberjack_spark.schema import RowReader
+from lumberjack_spark.trees import (
+    DistinctRows,
+    NodeCounter,
+    NodeRecords,
+    Run,
+    SplitSpace,
+    code_words,
+    merge_stream,
+)
+
+CHUNK_ROWS = 1 << 18  # rows encoded and routed together; bounds a task's memory
+RUN_RECORDS = 1 << 14  # records of one block of the shuffle
+RECORDS_A_BATCH = 1 << 15  # node records sent to the driver together
+
+RUN_SCHEMA = pa.schema(
+    [("tree", pa.int32()), ("first", pa.int64()), ("second", pa.int64()), ("run", pa.binary())]
+)
+NODE_SCHEMA = pa.schema([("tree", pa.int32()), ("nodes", pa.binary())])
+
+
+@dataclass(frozen=True, eq=False)
+class Routing:
+    """What routing needs to know; all of it public.
+
+    Attributes:
+        reader: row rules of the schema.
+        encoder: codes of the features.
+        seed: structure seed.
+        num_trees: number of trees.
+        max_depth: largest number of branches on a path.
+    """
+
+    reader: RowReader
+    encoder: FeatureEncoder
+    seed: int
+    num_trees: int
+    max_depth: int
+
+    @cached_property
+    def space(self) -> SplitSpace:
+        """What the splits choose from."""
+        return SplitSpace.of(self.encoder.possible())
+
+    @property
+    def n_classes(self) -> int:
+        """Number of declared classes."""
+        return len(self.reader.schema.classes)
+
+    @property
+    def n_words(self) -> int:
+        """Words of a path code."""
+        return code_words(self.max_depth)
+
+
+def encoded_chunks(
+    batches: Iterable[pa.RecordBatch], routing: Routing
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(codes uint16[d, n], labels int32[n]) of rows with a declared label, n <= CHUNK_ROWS."""
+    codes: list[np.ndarray] = []
+    labels: list[np.ndarray] = []
+    held = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, CHUNK_ROWS):
+            piece = batch.slice(start, CHUNK_ROWS)
+            label = routing.reader.labels(piece)
+            code = routing.encoder.read(routing.reader, piece)
+            if (label < 0).any():
+                code, label = code[:, label >= 0], label[label >= 0]
+            if held + len(label) > CHUNK_ROWS:
+                yield np.concatenate(codes, axis=1), np.concatenate(labels)
+                codes, labels, held = [], [], 0
+            codes.append(code)
+            labels.append(label)
+            held += len(label)
+    if held:
+        yield np.concatenate(codes, axis=1), np.concatenate(labels)
+
+
+def route_rows(batches: Iterable[pa.RecordBatch], routing: Routing) -> Iterator[pa.RecordBatch]:
+    """Walk all rows down all trees; one batch (RUN_SCHEMA) a tree and chunk."""
+    for codes, labels in encoded_chunks(batches, routing):
+        rows = DistinctRows.of(codes, labels)
+        for tree in range(routing.num_trees):
+            run = rows.run(
+                seed=routing.seed, tree=tree, max_depth=routing.max_depth, space=routing.space
+            )
+            pieces = list(run.pieces(RUN_RECORDS))
+            heads = np.array([piece.codes[0] for piece in pieces], np.uint64)
+            yield pa.RecordBatch.from_arrays(
+                [
+                    pa.array(np.full(len(pieces), tree, np.int32)),
+                    pa.array(_in_signed_order(heads[:, 0])),
+                    pa.array(_in_signed_order(heads[:, -1])),
+                    pa.array([piece.pack() for piece in pieces], pa.binary()),
+                ],
+                schema=RUN_SCHEMA,
+            )
+
+
+def _in_signed_order(words: np.ndarray) -> np.ndarray:
+    """int64 that sort as these uint64 do."""
+    return (words ^ np.uint64(1 << 63)).view(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """What counting needs to know.
+
+    Attributes:
+        n_words: words of a path code.
+        n_classes: number of declared classes.
+        bits: the law of the threshold bits.
+        key: the secret of this fit.
+    """
+
+    n_words: int
+    n_classes: int
+    bits: BitTable
+    key: NoiseKey
+
+
+def count_nodes(batches: Iterable[pa.RecordBatch], counting: Counting) -> Iterator[pa.RecordBatch]:
+    """Count the nodes of the trees whose runs come, sorted by (tree, first code).
+
+    A tree must come whole to one task: its stream of noise is drawn from the start.
+    """
+    rows = (
+        (tree, run)
+        for batch in batches
+        for tree, run in zip(batch.column("tree").to_pylist(), batch.column("run"), strict=True)
+    )
+    for tree, group in itertools.groupby(rows, key=lambda row: row[0]):
+        runs = (Run.unpack(run.as_buffer(), n_words=counting.n_words) for _, run in group)
+        records = _count_tree(tree, runs, counting)
+        for start in range(0, len(records.levels), RECORDS_A_BATCH):
+            packed = pack_records(records, slice(start, start + RECORDS_A_BATCH))
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([tree], pa.int32()), pa.array([packed], pa.binary())], schema=NODE_SCHEMA
+            )
+
+
+def _count_tree(tree: int, runs: Iterator[Run], counting: Counting) -> NodeRecords:
+    """Candidate nodes of one tree, and all its rows as a node at level -1 with one child."""
+    counter = NodeCounter(
+        n_words=counting.n_words,
+        n_classes=counting.n_classes,
+        minimum_count=counting.bits.minimum_count,
+        weights=counting.bits.weights,
+        take_words=counting.key.stream("threshold bits", tree).take,
+    )
+    for run in merge_stream(runs):
+        counter.feed(run.codes, run.payload)
+    return counter.finish()
+
+
+def _record_type(n_words: int, n_classes: int) -> np.dtype:  # type: ignore[type-arg]
+    """Layout of a packed node record."""
+    return np.dtype(
+        [
+            ("level", "<i2"),
+            ("bit", "?"),
+            ("prefix", "<u8", (n_words,)),
+            ("children", "<i8", (2, n_classes)),
+        ]
+    )
+
+
+def pack_records(records: NodeRecords, part: slice) -> bytes:
+    """Some node records as bytes."""
+    n_words, n_classes = records.prefixes.shape[1], records.children.shape[2]
+    levels = records.levels[part]
+    packed = np.empty(len(levels), _record_type(n_words, n_classes))
+    packed["level"], packed["bit"] = levels, records.bits[part]
+    packed["prefix"], packed["children"] = records.prefixes[part], records.children[part]
+    return packed.tobytes()
+
+
+def unpack_records(parts: list[bytes], *, n_words: int, n_classes: int) -> NodeRecords:
+    """Undo pack_records for all parts of a tree."""
+    packed = np.frombuffer(b"".join(parts), _record_type(n_words, n_classes))
+    return NodeRecords(
+        packed["level"].astype(np.int64),
+        np.ascontiguousarray(packed["prefix"]),
+        packed["bit"].copy(),
+        np.ascontiguousarray(packed["children"]),
+    )
