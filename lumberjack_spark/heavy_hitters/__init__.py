@@ -10,14 +10,17 @@ by `noise`, and `privacy` knows what that many bits cost; this package does neit
 schedule   the rounds: which levels are asked, and in which part of the tree
 prefixes   sorted sets of node labels as arrays
 marking    Algorithm 1 over such sets, round by round
+labels     labels 1, 2i, 2i+1 into sorted path codes, and back
+search     find_heavy_hitters: the whole search over counts of leaves, usable by itself
 """
 
 from lumberjack_spark.heavy_hitters.marking import mark_heavy_hitters
-from lumberjack_spark.heavy_hitters.schedule import Part, levels_of_rounds, questions_per_row
+from lumberjack_spark.heavy_hitters.schedule import Part, levels_of_rounds
+from lumberjack_spark.heavy_hitters.search import find_heavy_hitters
 
 __all__ = [
     "Part",
+    "find_heavy_hitters",
     "levels_of_rounds",
     "mark_heavy_hitters",
-    "questions_per_row",
 ]

@@ -39,7 +39,10 @@ def first_bits(keys: Keys, level: int) -> Keys:
 def has_bits_after(keys: Keys, level: int) -> NDArray[np.bool_]:
     """Return whether any bit of each key after the first `level` is a one: bool[n]."""
     tails = _combine(np.bitwise_and, keys, _tail_ones(keys, level))
-    found: NDArray[np.bool_] = np.any(tails.view(np.uint64).reshape(keys.size, -1), axis=1)
+    words = tails.view(np.uint64).reshape(-1, keys.itemsize // 8)
+    found: NDArray[np.bool_] = words[:, 0] != 0
+    for word in range(1, words.shape[1]):
+        found |= words[:, word] != 0
     return found
 
 

@@ -21,15 +21,6 @@ class Part(NamedTuple):
     high: int
 
 
-def questions_per_row(height: int) -> int:
-    """Return 1 + floor(log2 height): most questions that contain one row, in one tree.
-
-    >>> questions_per_row(63), questions_per_row(100)
-    (6, 7)
-    """
-    return _checked(height).bit_length()
-
-
 def levels_of_rounds(height: int) -> tuple[tuple[Part, ...], ...]:
     """Return the parts of each round; all parts of a round may be asked at once.
 
@@ -45,8 +36,10 @@ def levels_of_rounds(height: int) -> tuple[tuple[Part, ...], ...]:
     >>> [[part.middle for part in parts] for parts in levels_of_rounds(6)]
     [[3], [1, 5], [0, 2, 4]]
     """
+    if not 1 <= height <= LARGEST_HEIGHT:
+        raise ValueError(f"height must be in 1..{LARGEST_HEIGHT}, got {height!r}")
     rounds = []
-    bands = [(0, _checked(height))]
+    bands = [(0, height)]
     while bands:
         # Height h of a band: the middle is its level floor(h / 2), as in line 1 of Algorithm 1.
         parts = tuple(Part(low, low + (high - low) // 2, high) for low, high in bands)
@@ -54,10 +47,3 @@ def levels_of_rounds(height: int) -> tuple[tuple[Part, ...], ...]:
         halves = [half for low, mid, high in parts for half in ((low, mid), (mid + 1, high))]
         bands = [(low, high) for low, high in halves if low < high]
     return tuple(rounds)
-
-
-def _checked(height: int) -> int:
-    """Refuse a height outside 1..126."""
-    if not 1 <= height <= LARGEST_HEIGHT:
-        raise ValueError(f"height must be in 1..{LARGEST_HEIGHT}, got {height!r}")
-    return height

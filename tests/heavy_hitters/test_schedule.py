@@ -1,6 +1,7 @@
 import pytest
 
-from lumberjack_spark.heavy_hitters import levels_of_rounds, questions_per_row
+from lumberjack_spark.heavy_hitters import levels_of_rounds
+from lumberjack_spark.privacy import questions_per_tree
 
 HEIGHTS = range(1, 127)
 
@@ -15,7 +16,7 @@ def test_every_level_is_the_middle_of_one_part(height):
 def test_there_are_one_plus_log2_rounds(height):
     rounds = len(levels_of_rounds(height))
     assert 2 ** (rounds - 1) <= height < 2**rounds
-    assert questions_per_row(height) == rounds
+    assert questions_per_tree(height) == rounds
 
 
 def test_parts_are_those_of_the_paper():
@@ -36,5 +37,3 @@ def test_parts_are_those_of_the_paper():
 def test_heights_outside_the_range_are_refused(height):
     with pytest.raises(ValueError, match="height must be in"):
         levels_of_rounds(height)
-    with pytest.raises(ValueError, match="height must be in"):
-        questions_per_row(height)
