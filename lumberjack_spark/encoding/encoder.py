@@ -1,102 +1,32 @@
-"""From clean columns to the integer codes that trees split on.
+"""All features of a row as the integer codes that trees split on.
 
 An encoder is public: it is made from declarations and from released marginals alone, and it is part
-of the model. Codes come from comparisons of numbers and one subtraction and product, so that the
-same value gets the same code on every machine.
+of the model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from lumberjack_spark.encoding.codes import FeatureCodes
+from lumberjack_spark.encoding.packing import pack, unpack
 from lumberjack_spark.schema import RowReader
-
-MOST_CODES = 65536
-
-
-@dataclass(frozen=True)
-class LinearCodes:
-    """A number as its place between two bounds.
-
-    Attributes:
-        low: number with code `first`, and high: number with code `last`; values lie within.
-        first, last: 0 <= first < last <= 65535.
-        missing: code of a missing number.
-    """
-
-    low: float
-    high: float
-    first: int
-    last: int
-    missing: int
-
-    def of(self, values: np.ndarray) -> np.ndarray:
-        """Codes uint16[n] of float64[n], NaN where missing."""
-        scale = (self.last - self.first) / (self.high - self.low)
-        places = np.nan_to_num((values - self.low) * scale, nan=0.0) + self.first
-        codes = np.clip(places, self.first, self.last).astype(np.uint16)
-        codes[np.isnan(values)] = self.missing
-        return codes
-
-    def possible(self) -> np.ndarray:
-        """Codes that can occur, ascending."""
-        return np.unique(np.append(np.arange(self.first, self.last + 1), self.missing))
-
-
-@dataclass(frozen=True, eq=False)
-class StepCodes:
-    """A number as the code of the step it lies on.
-
-    Attributes:
-        edges: float64[m], strictly ascending; a number is on step i iff i edges are <= it.
-        codes: uint16[m + 1], code of each step, nondecreasing unless steps stand for categories.
-        missing: code of a missing number.
-    """
-
-    edges: np.ndarray
-    codes: np.ndarray
-    missing: int
-
-    def of(self, values: np.ndarray) -> np.ndarray:
-        """Codes uint16[n] of float64[n], NaN where missing."""
-        codes = self.codes[np.searchsorted(self.edges, values, side="right")]
-        codes[np.isnan(values)] = self.missing
-        return codes
-
-    def possible(self) -> np.ndarray:
-        """Codes that can occur, ascending."""
-        return np.unique(np.append(self.codes, np.uint16(self.missing)))
-
-
-@dataclass(frozen=True, eq=False)
-class CategoryCodes:
-    """A category as a code; codes uint16[size + 2], the last two for "other" and missing.
-
-    With one_of, codes are the categories themselves and splits ask "is it this one?".
-    """
-
-    codes: np.ndarray
-    one_of: bool
-
-    def of(self, values: np.ndarray) -> np.ndarray:
-        """Codes uint16[n] of category indices int32[n]."""
-        return self.codes[values]
-
-    def possible(self) -> np.ndarray | int:
-        """Codes that can occur, ascending; the number of categories with one_of."""
-        return len(self.codes) - 2 if self.one_of else np.unique(self.codes)
-
-
-FeatureCodes = LinearCodes | StepCodes | CategoryCodes
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureEncoder:
-    """One way of coding for each feature, in schema order."""
+    """One way of coding for each feature, in schema order.
+
+    Attributes:
+        features: the codes.
+        class_shares: float64[n_classes], released estimate of each class's share of the rows,
+            positive, sums to 1; None without private marginals.
+    """
 
     features: tuple[FeatureCodes, ...]
+    class_shares: np.ndarray | None = None
 
     def encode(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Codes uint16[d, n] of clean columns as RowReader.features returns them."""
@@ -112,3 +42,16 @@ class FeatureEncoder:
     def possible(self) -> list[np.ndarray | int]:
         """What trees.SplitSpace.of takes."""
         return [feature.possible() for feature in self.features]
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Flat arrays that say everything, for saving; see encoding.packing."""
+        return pack(self.features, self.class_shares)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "FeatureEncoder":
+        """Undo to_arrays.
+
+        Raises:
+            ModelFormatError: the arrays do not describe an encoder.
+        """
+        return cls(*unpack(arrays))

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from lumberjack_spark.encoding.encoder import (
+from lumberjack_spark.encoding.codes import (
     MOST_CODES,
     CategoryCodes,
     FeatureCodes,
-    FeatureEncoder,
     LinearCodes,
 )
+from lumberjack_spark.encoding.encoder import FeatureEncoder
 from lumberjack_spark.schema import DataSchema, Numeric
 
 

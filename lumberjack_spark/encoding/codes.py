@@ -1,0 +1,87 @@
+"""How one feature becomes integer codes that trees split on.
+
+Codes come from comparisons of numbers and one subtraction and product, so that the same value gets
+the same code on every machine.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+MOST_CODES = 65536
+
+
+@dataclass(frozen=True)
+class LinearCodes:
+    """A number as its place between two bounds.
+
+    Attributes:
+        low: number with code `first`, and high: number with code `last`; values lie within.
+        first, last: 0 <= first < last <= 65535.
+        missing: code of a missing number.
+    """
+
+    low: float
+    high: float
+    first: int
+    last: int
+    missing: int
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Codes uint16[n] of float64[n], NaN where missing."""
+        scale = (self.last - self.first) / (self.high - self.low)
+        places = np.nan_to_num((values - self.low) * scale, nan=0.0) + self.first
+        codes = np.clip(places, self.first, self.last).astype(np.uint16)
+        codes[np.isnan(values)] = self.missing
+        return codes
+
+    def possible(self) -> np.ndarray:
+        """Codes that can occur, ascending."""
+        return np.unique(np.append(np.arange(self.first, self.last + 1), self.missing))
+
+
+@dataclass(frozen=True, eq=False)
+class StepCodes:
+    """A number as the code of the step it lies on.
+
+    Attributes:
+        edges: float64[m], strictly ascending; a number is on step i iff i edges are <= it.
+        codes: uint16[m + 1], code of each step, nondecreasing unless steps stand for categories.
+        missing: code of a missing number.
+    """
+
+    edges: np.ndarray
+    codes: np.ndarray
+    missing: int
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Codes uint16[n] of float64[n], NaN where missing."""
+        codes = self.codes[np.searchsorted(self.edges, values, side="right")]
+        codes[np.isnan(values)] = self.missing
+        return codes
+
+    def possible(self) -> np.ndarray:
+        """Codes that can occur, ascending."""
+        return np.unique(np.append(self.codes, np.uint16(self.missing)))
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryCodes:
+    """A category as a code; codes uint16[size + 2], the last two for "other" and missing.
+
+    With one_of, codes are the categories themselves and splits ask "is it this one?".
+    """
+
+    codes: np.ndarray
+    one_of: bool
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Codes uint16[n] of category indices int32[n]."""
+        return self.codes[values]
+
+    def possible(self) -> np.ndarray | int:
+        """Codes that can occur, ascending; the number of categories with one_of."""
+        return len(self.codes) - 2 if self.one_of else np.unique(self.codes)
+
+
+FeatureCodes = LinearCodes | StepCodes | CategoryCodes

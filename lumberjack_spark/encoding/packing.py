@@ -1,0 +1,121 @@
+"""An encoder as flat arrays, and back: what a saved model holds.
+
+kinds          uint8[d]: 0 linear, 1 steps, 2 categories in an order, 3 categories asked one by one
+missing        uint16[d], code of a missing number; 0 for categories
+bounds         float64[d, 2] and places uint16[d, 2]: the two ends of linear codes, else 0
+edges          float64[n] of all step features, feature f at edge_offsets[f]..edge_offsets[f + 1]
+codes          uint16[n] of all step and category features, cut by code_offsets in the same way
+class_shares   float64[n_classes], empty if not released
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lumberjack_spark.encoding.codes import (
+    CategoryCodes,
+    FeatureCodes,
+    LinearCodes,
+    StepCodes,
+)
+from lumberjack_spark.errors import ModelFormatError
+
+LINEAR, STEPS, CATEGORIES, ONE_OF = range(4)
+
+_TYPES = {
+    "kinds": np.uint8,
+    "missing": np.uint16,
+    "bounds": np.float64,
+    "places": np.uint16,
+    "edges": np.float64,
+    "edge_offsets": np.int64,
+    "codes": np.uint16,
+    "code_offsets": np.int64,
+    "class_shares": np.float64,
+}
+
+
+def pack(
+    features: Sequence[FeatureCodes], class_shares: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """Flat arrays of an encoder."""
+    d = len(features)
+    kinds, missing = np.zeros(d, np.uint8), np.zeros(d, np.uint16)
+    bounds, places = np.zeros((d, 2)), np.zeros((d, 2), np.uint16)
+    edges: list[np.ndarray] = []
+    codes: list[np.ndarray] = []
+    for f, feature in enumerate(features):
+        edges.append(feature.edges if isinstance(feature, StepCodes) else np.zeros(0))
+        codes.append(np.zeros(0) if isinstance(feature, LinearCodes) else feature.codes)
+        if isinstance(feature, CategoryCodes):
+            kinds[f] = ONE_OF if feature.one_of else CATEGORIES
+            continue
+        missing[f] = feature.missing
+        kinds[f] = STEPS
+        if isinstance(feature, LinearCodes):
+            kinds[f] = LINEAR
+            bounds[f] = feature.low, feature.high
+            places[f] = feature.first, feature.last
+    return {
+        "kinds": kinds,
+        "missing": missing,
+        "bounds": bounds,
+        "places": places,
+        "edges": np.concatenate(edges).astype(np.float64),
+        "edge_offsets": _offsets(edges),
+        "codes": np.concatenate(codes).astype(np.uint16),
+        "code_offsets": _offsets(codes),
+        "class_shares": np.zeros(0) if class_shares is None else class_shares.copy(),
+    }
+
+
+def unpack(arrays: Mapping[str, np.ndarray]) -> tuple[tuple[FeatureCodes, ...], np.ndarray | None]:
+    """Undo pack.
+
+    Raises:
+        ModelFormatError: the arrays do not describe an encoder.
+    """
+    for name, kind in _TYPES.items():
+        if name not in arrays or arrays[name].dtype != kind:
+            raise ModelFormatError(f"encoder array {name} must be there as {np.dtype(kind).name}")
+    d = len(arrays["kinds"])
+    edges = _cut(arrays, "edges", "edge_offsets", d)
+    codes = _cut(arrays, "codes", "code_offsets", d)
+    if arrays["bounds"].shape != (d, 2) or arrays["places"].shape != (d, 2):
+        raise ModelFormatError("encoder arrays bounds and places must have a row for each feature")
+    if len(arrays["missing"]) != d:
+        raise ModelFormatError("encoder array missing must have an entry for each feature")
+    features = tuple(_feature(arrays, f, edges[f], codes[f]) for f in range(d))
+    shares = arrays["class_shares"]
+    return features, shares.copy() if len(shares) else None
+
+
+def _feature(
+    arrays: Mapping[str, np.ndarray], f: int, edges: np.ndarray, codes: np.ndarray
+) -> FeatureCodes:
+    """Codes of one feature."""
+    kind, missing = int(arrays["kinds"][f]), int(arrays["missing"][f])
+    if kind == LINEAR:
+        low, high = map(float, arrays["bounds"][f])
+        first, last = map(int, arrays["places"][f])
+        return LinearCodes(low, high, first, last, missing)
+    if kind == STEPS and len(codes) == len(edges) + 1:
+        return StepCodes(edges.copy(), codes.copy(), missing)
+    if kind in (CATEGORIES, ONE_OF) and len(codes) > 2:
+        return CategoryCodes(codes.copy(), kind == ONE_OF)
+    raise ModelFormatError(f"encoder arrays must describe feature {f} by one of the known kinds")
+
+
+def _offsets(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Where each part begins and ends once they are joined: int64[len + 1]."""
+    return np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
+
+
+def _cut(arrays: Mapping[str, np.ndarray], name: str, by: str, d: int) -> list[np.ndarray]:
+    """One part of a joined array for each feature."""
+    joined, offsets = arrays[name], arrays[by]
+    fits = len(offsets) == d + 1 and offsets[0] == 0 and offsets[-1] == len(joined)
+    if not fits or (np.diff(offsets) < 0).any():
+        raise ModelFormatError(f"encoder array {by} must cut {name} into a part for each feature")
+    return [joined[start:end] for start, end in itertools.pairwise(offsets)]
