@@ -120,15 +120,11 @@ def _kind(node: Mapping[Any, Any], where: str, mistakes: list[str]) -> str | Non
         return None
     if kinds:
         return kinds.pop()
-    guesses = [nearest(key, _MARKS) for key in node]
-    guess = next((each for each in guesses if each), None)
+    strangers = [key for key in node if key not in NUMERIC_KEYS + CATEGORICAL_KEYS]
+    guess = next(filter(None, (nearest(key, _MARKS) for key in strangers)), None)
     if guess:
         return _MARKS[guess]
     rule = "min and max (numeric), values or range (categorical), or slots (vector)"
     mistakes.append(f"{where}: {rule} must be declared; they are never taken from the data")
-    mistakes += [
-        unknown_key(where, key, _MARKS)
-        for key in node
-        if key not in NUMERIC_KEYS + CATEGORICAL_KEYS
-    ]
+    mistakes += [unknown_key(where, key, _MARKS) for key in strangers]
     return None

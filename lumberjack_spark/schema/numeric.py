@@ -64,15 +64,16 @@ class Numeric:
 
     def mistakes(self) -> list[str]:
         """What is wrong with this declaration, one line each."""
-        found = _bound_mistakes(self.min, self.max)
-        if not found and self.as_categories is True:
+        bounds = _bound_mistakes(self.min, self.max)
+        found = list(bounds)
+        if not bounds and self.as_categories is True:
             found += _whole_mistakes(self.min, self.max)
         if not isinstance(self.as_categories, bool):
             found.append(f"as_categories must be true or false, got {shown(self.as_categories)}")
-        inside = is_number(self.missing) and not (
-            float(self.missing) < self.min or float(self.missing) > self.max
+        is_value = is_finite(self.missing) and (
+            bool(bounds) or self.min <= as_float(self.missing) <= self.max
         )
-        if self.missing not in MISSING_SLOTS and not inside:
+        if self.missing not in MISSING_SLOTS and not is_value:
             rule = "'low', 'high' or a number within the bounds"
             found.append(f"missing must be {rule}, got {shown(self.missing)}")
         if not isinstance(self.missing_markers, tuple):
@@ -118,7 +119,7 @@ def as_float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def plain_number(value: Any) -> Any:

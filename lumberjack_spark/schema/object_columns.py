@@ -30,12 +30,9 @@ def values_of_objects(cells: Sequence[Any], *, words: bool) -> pa.Array:
         cells: n objects of any kind.
         words: whether true and false stand for these words; else for 1 and 0.
     """
-    try:
-        array = pa.array(cells, from_pandas=True)
-        if is_value_type(array.type):
-            return array
-    except Exception:  # Arrow has many reasons to refuse mixed objects; all of them are content
-        pass
+    array = _alike(cells, set(map(type, cells)))
+    if array is not None and is_value_type(array.type):
+        return array
     return pa.array([text_of_cell(cell, words=words) for cell in cells], pa.string())
 
 
@@ -48,12 +45,9 @@ def lists_of_objects(cells: Sequence[Any], words: Sequence[bool]) -> pa.Array:
         words: for each slot, whether true and false in it stand for these words.
     """
     lists = [_items(cell) for cell in cells]
-    try:
-        array = pa.array(lists, from_pandas=True)
-        if is_list_type(array.type) and is_value_type(array.type.value_type):
-            return array
-    except Exception:  # as above
-        pass
+    array = _alike(lists, set().union(*(_item_types(items) for items in lists)))
+    if array is not None and is_list_type(array.type) and is_value_type(array.type.value_type):
+        return array
     slots = [*words, False]
     texts = [
         None
@@ -80,6 +74,27 @@ def text_of_cell(cell: object, *, words: bool) -> str | None:
             return None
         return None if math.isnan(number) else text_of_number(number)
     return None if _is_missing(cell) else UNKNOWN
+
+
+def _alike(cells: Sequence[Any], kinds: set[type]) -> pa.Array | None:
+    """Array of objects that Arrow takes as of one type, or None.
+
+    Arrow would read true beside a float as 1.0, which is another value than the word.
+    """
+    truths = kinds & {bool, np.bool_}
+    if truths and kinds - truths - {type(None)}:
+        return None
+    try:
+        return pa.array(cells, from_pandas=True)
+    except Exception:  # Arrow has many reasons to refuse mixed objects; all of them are content
+        return None
+
+
+def _item_types(items: Sequence[Any] | np.ndarray | None) -> set[type]:
+    """Types of the items of one list."""
+    if isinstance(items, np.ndarray) and items.dtype != object:
+        return {items.dtype.type}
+    return set() if items is None else set(map(type, items))
 
 
 def _is_missing(cell: object) -> bool:

@@ -83,7 +83,10 @@ def _of_series(series: "pd.Series[Any]", schema: DataSchema, name: str) -> pa.Ar
     """Arrow array of one column of a frame."""
     if isinstance(series.dtype, np.dtype):
         return _of_numpy(series.to_numpy(), schema, name)
+    categories = getattr(series.dtype, "categories", None)
     try:
+        if categories is not None and categories.dtype == object:
+            return _of_numpy(series.to_numpy(dtype=object), schema, name)
         array = pa.Array.from_pandas(series)
     except Exception:  # an extension type with content that Arrow has no type for
         return _of_numpy(series.to_numpy(dtype=object), schema, name)

@@ -56,6 +56,13 @@ class _CoreDumper(yaml.SafeDumper):
         return True
 
 
+def _represent_text(dumper: _CoreDumper, text: str) -> yaml.ScalarNode:
+    """Text with escapes where it holds line breaks and other characters without a glyph."""
+    style = None if text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_CoreDumper.add_representer(str, _represent_text)
 _CoreLoader.yaml_implicit_resolvers = {}
 for _name, _pattern, _first in _RESOLVERS:
     for _class in (_CoreLoader, _CoreDumper):

@@ -99,7 +99,7 @@ def read(declared, array):
 
 
 @given(array=arrays(), declared=st.sampled_from(NUMERICS))
-@settings(max_examples=600)
+@settings(max_examples=300)
 @example(pa.array(["1e400", "-1e-400", None]), NUMERICS[0])
 def test_a_clean_number_is_the_naive_one_in_every_column_type(array, declared):
     clean = read(declared, array)
@@ -110,7 +110,7 @@ def test_a_clean_number_is_the_naive_one_in_every_column_type(array, declared):
 
 
 @given(array=arrays(), declared=st.sampled_from(CATEGORICALS))
-@settings(max_examples=1200)
+@settings(max_examples=400)
 def test_a_code_is_the_naive_one_in_every_column_type(array, declared):
     codes = read(declared, array)
     naive = [naive_code(cell, declared) for cell in array.to_pylist()]
