@@ -22,6 +22,9 @@ from lumberjack_spark.schema.values import is_text
 UNKNOWN = "\0"
 """Text of what is no value; no declared text holds this character."""
 
+_MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+_SINGLE_TYPES = {str, bool, Decimal, np.bool_, np.float32, np.int64, np.int32, np.int16, np.int8}
+
 
 def values_of_objects(cells: Sequence[Any], *, words: bool) -> pa.Array:
     """Array of n single values.
@@ -73,20 +76,21 @@ def text_of_cell(cell: object, *, words: bool) -> str | None:
         except ValueError:  # a signalling NaN
             return None
         return None if math.isnan(number) else text_of_number(number)
-    return None if _is_missing(cell) else UNKNOWN
+    return None if type(cell).__name__ in _MISSING_TYPES else UNKNOWN
 
 
 def _alike(cells: Sequence[Any], kinds: set[type]) -> pa.Array | None:
-    """Array of objects that Arrow takes as of one type, or None.
+    """Array of objects that are surely all of one usual type, or None.
 
-    Arrow would read true beside a float as 1.0, which is another value than the word.
+    Arrow is not asked about any other mixture: it reads true beside a float as 1.0, another value
+    than the word, and some mixtures of numpy scalars end the process.
     """
-    truths = kinds & {bool, np.bool_}
-    if truths and kinds - truths - {type(None)}:
+    kinds = {kind for kind in kinds if kind.__name__ not in _MISSING_TYPES}
+    if not (kinds <= {int, float, np.float64} or (len(kinds) == 1 and kinds <= _SINGLE_TYPES)):
         return None
     try:
         return pa.array(cells, from_pandas=True)
-    except Exception:  # Arrow has many reasons to refuse mixed objects; all of them are content
+    except Exception:  # a number or text that Arrow has no room for
         return None
 
 
@@ -95,11 +99,6 @@ def _item_types(items: Sequence[Any] | np.ndarray | None) -> set[type]:
     if isinstance(items, np.ndarray) and items.dtype != object:
         return {items.dtype.type}
     return set() if items is None else set(map(type, items))
-
-
-def _is_missing(cell: object) -> bool:
-    """Whether an object is None or one of pandas' own missing values."""
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
 
 
 def _items(cell: Any) -> Sequence[Any] | np.ndarray | None:

@@ -102,6 +102,15 @@ def test_no_object_raises_whatever_it_is(cells):
     assert reader.labels(batch).size == len(cells)
 
 
+def test_numpy_scalars_that_arrow_cannot_mix_are_read_one_by_one():
+    cells = pd.Series([np.datetime64("2020-01-01"), np.int8(3), np.float32(2.5)], dtype=object)
+    clean = RowReader(SCHEMA).features(
+        batch_from_pandas(pd.DataFrame(dict.fromkeys("ntwb", cells)), SCHEMA)
+    )
+    np.testing.assert_array_equal(clean[0], [np.nan, 3, 2.5])
+    assert clean[1].tolist() == [4, 1, 2]
+
+
 def test_objects_that_are_no_values_are_unknown():
     cells = [dt.date(2020, 1, 1), b"a", [1], Hostile(), None, pd.NaT]
     for chosen in (cells, cells[:1] * 6, cells[1:2] * 6, cells[2:3] * 6):
