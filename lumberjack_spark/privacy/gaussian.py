@@ -62,3 +62,15 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     while gaussian_delta(epsilon, mu) > delta:
         mu *= 1 - 1e-13
     return mu
+
+
+def gaussian_epsilon(delta: float, mu: float) -> float:
+    """Epsilon >= 0, up to rounding, at which the Gaussian mechanism of mu has this delta."""
+    if gaussian_delta(0.0, mu) <= delta:
+        return 0.0
+
+    def excess(epsilon: float) -> float:
+        return gaussian_delta(epsilon, mu) - delta
+
+    high = mu * (mu / 2 + math.sqrt(-2 * math.log(delta)) + 1)
+    return float(brentq(excess, 0.0, high, xtol=1e-12 * high))

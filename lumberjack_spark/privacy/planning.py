@@ -5,7 +5,9 @@ Units      epsilon in nats; counts in rows.
 Safe side  a plan stores what was evaluated; one that cannot be certified is refused.
 """
 
-from lumberjack_spark.privacy.paper_plan import plan_from_theorem6
+from lumberjack_spark.privacy import cache
+from lumberjack_spark.privacy.calibration import calibrate
+from lumberjack_spark.privacy.paper_plan import plan_theorem6
 from lumberjack_spark.privacy.plan import Neighbors, NoisePlan
 from lumberjack_spark.privacy.request import Accountant, LeafMode, PlanRequest, Threshold
 
@@ -66,6 +68,8 @@ def make_plan(
         structure_fraction=structure_fraction,
         neighbors=neighbors,
     )
-    if request.accountant == "theorem6":
-        return plan_from_theorem6(request)
-    raise NotImplementedError
+    found = cache.load(request)
+    if found is None:
+        found = plan_theorem6(request) if accountant == "theorem6" else calibrate(request)
+        cache.store(request, found)
+    return found.to_plan(request)

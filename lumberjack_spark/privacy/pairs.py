@@ -1,0 +1,233 @@
+"""Families of probability pairs: what one step of the game may choose from.
+
+Purpose    a query whose count differs releases one bit, with probability P of one outcome in the
+           world that the step favours and Q <= P in the other. A family is a finite set of such
+           pairs whose convex hull, with (0, 0) and (1, 1), holds every pair that can occur.
+Adjacency  "add": the favoured world has one row more. "remove": one row less.
+Source     PROOF.md, "A finite family" and "Label choice".
+Safe side  outlines contain all pairs: each is a polygon of supporting lines, inflated by more than
+           its rounding and checked against every pair.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lumberjack_spark.privacy.bit_tables import word_fraction
+from lumberjack_spark.privacy.plan import BitTable
+
+Direction = Literal["add", "remove"]
+Floats = npt.NDArray[np.float64]
+
+# Families up to this size are played pair by pair.
+_SMALL = 48
+_INFLATION = 1e-9
+_CHECK_MARGIN = 1e-11
+# Cheap pairs are thinned at most this much more than the middle ones.
+_LEAST_WEIGHT = 0.0025
+
+
+@dataclass(frozen=True, eq=False)
+class PairFamily:
+    """Pairs (Q, P), Q <= P, with both complements, each number within one relative rounding.
+
+    Attributes:
+        low: float64[n], Q.
+        low_rest: float64[n], 1 - Q.
+        high: float64[n], P.
+        high_rest: float64[n], 1 - P.
+        gain: float64[n], P - Q.
+    """
+
+    low: Floats
+    low_rest: Floats
+    high: Floats
+    high_rest: Floats
+    gain: Floats
+
+    def same_as(self, other: "PairFamily") -> bool:
+        """Whether both hold the same pairs in the same order."""
+        return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
+
+    def joined(self, other: "PairFamily") -> "PairFamily":
+        """The pairs of both families, sorted from low to high."""
+        mine, theirs = self.columns(), other.columns()
+        columns = np.concatenate((mine, theirs), axis=1)
+        # The complements decide where the probabilities round to 1.
+        order = np.lexsort((-columns[3], -columns[1], columns[2], columns[0]))
+        return PairFamily(*columns[:, order])
+
+    def columns(self) -> Floats:
+        """float64[5, n]: the five attributes in order."""
+        return np.stack((self.low, self.low_rest, self.high, self.high_rest, self.gain))
+
+    def moments(self, order: float) -> Floats:
+        """Cost of each pair, sum_b P_b (P_b / Q_b)^order - 1; infinite for infinite loss."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            up = np.log1p(self.gain / self.low)
+            down = np.log1p(-self.gain / self.low_rest)
+            cost = self.high * np.expm1(order * up) + self.high_rest * np.expm1(order * down)
+        return np.where(np.isnan(cost), np.inf, cost)
+
+    def step_mu(self) -> float:
+        """Mu of the Gaussian step that the middle pair resembles; 0 if no pair has finite loss."""
+        finite = (self.low > 0) & (self.high_rest > 0)
+        if not finite.any():
+            return 0.0
+        middle = np.argmin(np.abs(self.low[finite] - self.high_rest[finite]))
+        low, rest = self.low[finite][middle], self.high_rest[finite][middle]
+        high, low_rest = self.high[finite][middle], self.low_rest[finite][middle]
+        divergence = self.gain[finite][middle] * np.log(high / low * (low_rest / rest))
+        return float(np.sqrt(divergence))
+
+
+def bit_pairs(table: BitTable, direction: Direction) -> PairFamily:
+    """All pairs of one query: counts q and q + 1 for every q >= minimum_count.
+
+    In direction "remove" the favoured outcome is the bit 0, so the pair is (1 - p', 1 - p).
+    """
+    # Arithmetic modulo 2^64 is exact here: differences and complements are below 2^64.
+    words = np.concatenate((np.zeros(1, np.uint64), table.weights, np.zeros(1, np.uint64)))
+    gain = word_fraction(words[1:] - words[:-1])
+    chance = word_fraction(words)
+    rest = word_fraction(np.uint64(0) - words)
+    chance[-1], rest[0] = 1.0, 1.0
+    if table.weights.size == 0:
+        gain = np.ones(1)
+    pairs = np.stack((chance[:-1], rest[:-1], chance[1:], rest[1:], gain))
+    if direction == "remove":
+        pairs = pairs[[3, 2, 1, 0, 4], ::-1]
+    return PairFamily(*pairs[:, pairs[4] > 0])
+
+
+def outline(family: PairFamily, spacing: float, order: float = 1.0) -> PairFamily:
+    """A family of fewer pairs whose hull contains that of the given one.
+
+    Args:
+        family: pairs sorted from low to high.
+        spacing: distance of the supporting lines, in log odds; smaller is tighter.
+        order: order of the moments by which pairs matter, about epsilon / mu^2; a good guess
+            gives a tighter outline for as many pairs.
+
+    Returns:
+        The family itself if that is not much larger, else the vertices of a polygon.
+    """
+    if family.low.size <= _SMALL:
+        return family
+    anchors = _anchors(family, spacing, order)
+    if anchors.size > 0.8 * family.low.size:
+        return family
+    top = float(family.gain.max()) * (1 + _INFLATION)
+    low, gain = _chain(family.low, family.gain, anchors, top)
+    rest, mirrored = _chain(family.high_rest, family.gain, anchors[::-1], top)
+    rest, mirrored = rest[::-1], mirrored[::-1]
+    lower = np.stack((low, 1 - low, low + gain, 1 - low - gain, gain))
+    upper = np.stack((1 - rest - mirrored, rest + mirrored, 1 - rest, rest, mirrored))
+    return PairFamily(*np.concatenate((lower, upper), axis=1))
+
+
+def _anchors(family: PairFamily, spacing: float, order: float) -> npt.NDArray[np.int64]:
+    """Indices of pairs about `spacing` apart in log odds, further where a pair costs little.
+
+    Supporting lines d apart in log odds raise the gain by d^2 / 32 of itself where the gain grows
+    like sqrt(p (1 - p)). A pair that costs less than the middle one may be raised by more.
+    """
+    chance = (family.low + family.high) / 2
+    rest = (family.low_rest + family.high_rest) / 2
+    cost = family.moments(order)
+    middle = cost[np.argmin(np.abs(chance - rest))]
+    odds = np.log(chance / rest)
+    weight = np.sqrt(np.clip(cost / middle, _LEAST_WEIGHT, 1.0))
+    travelled = np.cumsum(np.maximum(np.diff(odds, prepend=odds[0]), 0.0) * weight)
+    wanted = np.arange(0.0, travelled[-1], spacing)
+    found = np.append(np.searchsorted(travelled, wanted), family.low.size - 1)
+    return np.unique(found).astype(np.int64)
+
+
+def _chain(
+    position: Floats, gain: Floats, anchors: npt.NDArray[np.int64], top: float
+) -> tuple[Floats, Floats]:
+    """Vertices of the rising half of the polygon, in coordinates (position, gain).
+
+    The first line is the tangent from the pair of infinite loss, so that its mass is not raised.
+    Each later one has the slope of an edge of the anchors' own hull and the least intercept that
+    leaves no pair above it. A level line at top closes the chain.
+    """
+    infinite = float(gain[position == 0].max(initial=0.0))
+    finite = position > 0
+    tangent = float(((gain[finite] - infinite) / position[finite]).max(initial=0.0))
+    kept = [(tangent, infinite)] if tangent > 0 else []
+    for slope in _hull_slopes(position[anchors], gain[anchors]):
+        if slope < tangent * (1 - 1e-6):
+            intercept = float((gain - slope * position).max())
+            kept.append((slope, intercept + _INFLATION * abs(intercept)))
+    kept.append((0.0, top))
+    slope, intercept = np.array(kept).T
+    crossing = np.diff(intercept) / -np.diff(slope)
+    position_at = np.concatenate(([0.0], np.maximum.accumulate(np.maximum(crossing, 0.0))))
+    gain_at = np.minimum(slope * position_at + intercept, top)
+    gain_at = np.minimum(gain_at * (1 + _INFLATION), 1.0 - position_at)
+    _check_contains(position_at, gain_at, position, gain)
+    return position_at, gain_at
+
+
+def _hull_slopes(position: Floats, gain: Floats) -> list[float]:
+    """Slopes of the rising edges of the upper hull of (0, 0) and the given points."""
+    hull = [(0.0, 0.0)]
+    for point in zip(position.tolist(), gain.tolist(), strict=True):
+        while len(hull) > 1 and _slope(hull[-2], hull[-1]) <= _slope(hull[-1], point) * (1 + 1e-6):
+            hull.pop()
+        hull.append(point)
+    slopes = [_slope(a, b) for a, b in pairwise(hull)]
+    return [slope for slope in slopes if 0 < slope < math.inf]
+
+
+def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Slope from a to b; infinite when b is straight above a."""
+    return (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else math.inf
+
+
+def _check_contains(vertex: Floats, height: Floats, position: Floats, gain: Floats) -> None:
+    """Assert that the chain is above every pair up to its last vertex."""
+    inside = position <= vertex[-1]
+    reached = np.interp(position[inside], vertex, height)
+    if np.any(reached < gain[inside] * (1 + _CHECK_MARGIN)):
+        raise AssertionError("an outline must contain its pairs")
+
+
+def logistic_outline(eta: float, spacing: float) -> PairFamily:
+    """Polygon around all pairs (s(a), s(a + eta)), a real, s the logistic function.
+
+    The pairs lie on P = cQ / (1 + (c - 1)Q), c = e^eta. With w = 1 / (1 + (c - 1)Q), the tangents
+    at w0 and w1 meet at w = (w0 + w1) / 2 in Q and at the harmonic mean of w0, w1 in P.
+
+    Args:
+        eta: in nats a row; > 0.
+        spacing: distance of tangent points in log odds; > 0.
+    """
+    reach = 42.0 + eta
+    marks, step = [0.0], spacing
+    while marks[-1] < reach:
+        step = step if marks[-1] < 2 else 1.08 * step
+        marks.append(marks[-1] + step)
+    center = np.concatenate((-np.array(marks[:0:-1]), marks)) - eta / 2
+    growth = np.expm1(eta)
+    chance = 1 / (1 + np.exp(-center))
+    rest = 1 / (1 + np.exp(center))
+    chance[0], rest[0], chance[-1], rest[-1] = 0.0, 1.0, 1.0, 0.0
+    # fall = 1 - w and lift = c w - 1, both without cancellation.
+    fall = growth * chance / (1 + growth * chance)
+    lift = growth * rest / (1 + growth * chance)
+    w, f0, f1, y0, y1 = 1 - fall, fall[:-1], fall[1:], lift[:-1], lift[1:]
+    low = (f0 + f1) / ((w[:-1] + w[1:]) * growth)
+    low_rest = (y0 + y1) / ((w[:-1] + w[1:]) * growth)
+    scale = np.exp(eta) / growth
+    high = scale * (w[:-1] * f1 + w[1:] * f0) / (w[:-1] + w[1:])
+    high_rest = (y0 + y1 + 2 * y0 * y1) / (2 + y0 + y1) / growth
+    gain = np.where(low < 0.5, high - low, low_rest - high_rest)
+    inflated = 1 - 1e-12
+    return PairFamily(low * inflated, low_rest, high, high_rest * inflated, gain)
