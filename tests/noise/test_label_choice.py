@@ -102,6 +102,15 @@ def test_labels_have_the_probabilities_of_the_mechanism():
     assert wrong > Decimal(high - low)
 
 
+def test_words_on_a_boundary_belong_to_the_next_label():
+    class FixedWords:
+        def take(self, size):
+            return np.array([0, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
+
+    labels = choose_labels(FixedWords(), np.full((4, 2), 7), 0.1)
+    assert labels.tolist() == [0, 0, 1, 1]
+
+
 def test_equal_counts_are_chosen_equally():
     labels = choose_labels(KEY.stream("ties"), np.full((90_000, 3), 17), 4.0)
     for label in range(3):

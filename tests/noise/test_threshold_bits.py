@@ -25,6 +25,15 @@ def test_bits_equal_a_comparison_of_python_integers():
     assert draw_bits(KEY.stream("twin"), counts, bit_table).tolist() == expected
 
 
+def test_a_word_equal_to_the_weight_gives_zero():
+    class FixedWords:
+        def take(self, size):
+            return np.array([0, QUARTER - 1, QUARTER], np.uint64)
+
+    assert draw_bits(FixedWords(), np.full(3, 5), table(4, QUARTER)).tolist() == [True, True, False]
+    assert draw_bits(FixedWords(), np.full(3, 5), table(4, 0)).tolist() == [False] * 3
+
+
 @pytest.mark.parametrize("minimum_count", [0, 1, 8, 10_000])
 def test_counts_outside_the_table_are_certain(minimum_count):
     bit_table = table(minimum_count, QUARTER, 3 * QUARTER)
