@@ -1,0 +1,63 @@
+"""Whether the parts of a forest fit together, so that scoring cannot leave its arrays or loop."""
+
+import numpy as np
+
+from lumberjack_spark.trees import Structure
+from lumberjack_spark.trees.forest import FEATURE, LEFT, RIGHT
+
+_ARRAYS = {"roots": np.int32, "nodes": np.int32, "leaf_offsets": np.int64, "kinds": np.uint8}
+
+
+def forest_mistakes(
+    structure: Structure,
+    leaf_counts: np.ndarray,
+    leaf_values: np.ndarray,
+    *,
+    n_features: int,
+    n_classes: int,
+) -> list[str]:
+    """What is wrong with a forest, one line each; see Structure for its rules."""
+    found = [
+        f"array {name} must be of type {np.dtype(kind).name}"
+        for name, kind in _ARRAYS.items()
+        if getattr(structure, name).dtype != kind
+    ]
+    if found:
+        return found
+    nodes, offsets = structure.nodes, structure.leaf_offsets
+    if nodes.ndim != 2 or nodes.shape[1] != 4 or len(offsets) != len(structure.roots) + 1:
+        return ["arrays roots, nodes and leaf_offsets must have the shapes of a forest"]
+    if offsets[0] != 0 or (np.diff(offsets) < 1).any():
+        return ["array leaf_offsets must start at 0 and give each tree a leaf"]
+    if structure.kinds.shape != (n_features,):
+        found.append("array kinds must have an entry for each feature")
+    if not _within(nodes[:, FEATURE], 0, n_features):
+        found.append("split nodes must name a feature of the schema")
+    found += _reference_mistakes(structure)
+    shape = (structure.num_leaves, n_classes)
+    if leaf_counts.shape != shape or leaf_counts.dtype != np.int64:
+        found.append("array leaf_counts must be int64 with a row for each leaf, a column a class")
+    if leaf_values.shape != shape or leaf_values.dtype != np.float32:
+        found.append("array leaf_values must be float32 with a row for each leaf, a column a class")
+    elif not np.isfinite(leaf_values).all() or (leaf_values < 0).any():
+        found.append("array leaf_values must be finite and >= 0")
+    return found
+
+
+def _reference_mistakes(structure: Structure) -> list[str]:
+    """References that lead out of the arrays, or back to a parent."""
+    n_nodes, n_leaves = len(structure.nodes), structure.num_leaves
+    children = structure.nodes[:, [LEFT, RIGHT]]
+    for references in (structure.roots, children):
+        if not _within(references, -n_leaves, n_nodes):
+            return ["references must be nodes or leaves of the forest"]
+    # A parent stands before its children: a walk comes to an end.
+    inner = children >= 0
+    if (inner & (children <= np.arange(n_nodes)[:, None])).any():
+        return ["split nodes must stand before their children"]
+    return []
+
+
+def _within(values: np.ndarray, low: int, high: int) -> bool:
+    """Whether all values are >= low and < high."""
+    return not len(values) or bool(values.min() >= low and values.max() < high)
