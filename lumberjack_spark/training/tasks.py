@@ -30,7 +30,7 @@ from lumberjack_spark.trees import (
 )
 
 CHUNK_ROWS = 1 << 18  # rows encoded and routed together; bounds a task's memory
-RUN_RECORDS = 1 << 14  # records of one block of the shuffle
+RUN_RECORDS = 1 << 12  # records of one block of the shuffle: Spark may hand over 10,000 at once
 RECORDS_A_BATCH = 1 << 15  # node records sent to the driver together
 
 RUN_SCHEMA = pa.schema(

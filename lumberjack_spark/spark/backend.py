@@ -1,0 +1,60 @@
+"""The passes of a fit over Spark partitions.
+
+    rows --mapInArrow--> runs of path codes --one shuffle, by tree--> --mapInArrow--> node records
+
+DataFrame API only, so that it runs on Spark Connect. One row of the shuffle is a packed block of
+codes, not one code; blocks are sorted by tree and first code, so that a task merges them as a
+stream. Exact counts exist in tasks and on the driver, and go no further.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lumberjack_spark.spark._classic import parallelism
+from lumberjack_spark.spark.shuffle_keys import keys_of_partitions
+from lumberjack_spark.training import Counting, Routing, count_nodes, route_rows
+
+_RUN_COLUMNS = "tree int, slot int, first long, second long, run binary"
+_NODE_COLUMNS = "tree int, nodes binary"
+
+
+class SparkBackend:
+    """Runs the tasks of a fit over the partitions of a table.
+
+    Args:
+        rows: the columns of the schema, as columns.select_columns gives them. It is read once by
+            each pass, so it must give the same rows each time.
+    """
+
+    def __init__(self, rows: DataFrame) -> None:
+        self._rows = rows
+
+    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
+        """(tree, packed node records); see training.fit.Backend."""
+        n_tasks = min(routing.num_trees, parallelism(self._rows.sparkSession))
+        keys = keys_of_partitions(n_tasks)
+
+        def route_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in route_rows(batches, routing):
+                slots = [keys[tree % n_tasks] for tree in batch.column("tree").to_pylist()]
+                columns = batch.columns
+                columns.insert(1, pa.array(slots, pa.int32()))
+                names = ["tree", "slot", "first", "second", "run"]
+                yield pa.RecordBatch.from_arrays(columns, names)
+
+        def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield from count_nodes(batches, counting)
+
+        counted = (
+            self._rows.mapInArrow(route_partition, _RUN_COLUMNS)
+            .repartition(n_tasks, F.col("slot"))
+            .sortWithinPartitions("tree", "first", "second")
+            .mapInArrow(count_partition, _NODE_COLUMNS)
+        )
+        for batch in counted.toArrow().to_batches():
+            yield from zip(
+                batch.column("tree").to_pylist(), batch.column("nodes").to_pylist(), strict=True
+            )
