@@ -17,7 +17,7 @@ class Structure:
     """Split nodes of all trees.
 
     A reference >= 0 is a row of nodes; a reference r < 0 is leaf ~r. The leaves of tree t are
-    leaf_offsets[t]..leaf_offsets[t + 1] - 1, left to right.
+    leaf_offsets[t]..leaf_offsets[t + 1] - 1, in preorder of their parents.
 
     Attributes:
         roots: int32[k], reference of each tree's root; a tree whose root is Light is one leaf.
