@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lumberjack_spark.spark._classic import parallelism
+from lumberjack_spark.spark.progress import stage
 from lumberjack_spark.spark.shuffle_keys import keys_of_partitions
 from lumberjack_spark.training import Counting, Routing, count_nodes, route_rows
 
@@ -54,7 +55,9 @@ class SparkBackend:
             .sortWithinPartitions("tree", "first", "second")
             .mapInArrow(count_partition, _NODE_COLUMNS)
         )
-        for batch in counted.toArrow().to_batches():
+        with stage("counting nodes", self._rows.sparkSession):
+            table = counted.toArrow()
+        for batch in table.to_batches():
             yield from zip(
                 batch.column("tree").to_pylist(), batch.column("nodes").to_pylist(), strict=True
             )
