@@ -63,3 +63,11 @@ def test_lists_of_coded_texts_are_read():
     coded = pa.array(["a", "b", "a", None]).dictionary_encode()
     rows = pa.ListArray.from_arrays(pa.array([0, 2, 4], pa.int32()), coded)
     assert [slot.to_pylist() for slot in slots_of(rows, 2)] == [["a", "a"], ["b", None]]
+
+
+def test_a_null_list_that_covers_values_is_missing():
+    values, offsets = pa.array([1.0, 2.0, 3.0, 4.0]), pa.array([0, 2, 4], pa.int32())
+    rows = pa.ListArray.from_arrays(offsets, values, mask=pa.array([True, False]))
+    assert [slot.to_pylist() for slot in slots_of(rows, 2)] == [[None, 3.0], [None, 4.0]]
+    fixed = pa.FixedSizeListArray.from_arrays(values, 2, mask=pa.array([False, True]))
+    assert [slot.to_pylist() for slot in slots_of(fixed, 2)] == [[1.0, None], [2.0, None]]

@@ -43,3 +43,9 @@ def test_memory_is_linear_in_the_set():
     dense = {float(place * DENSE_SPAN): place for place in range(1000)}
     assert NumberTable(dense, absent=-1)._direct.size <= DENSE_SPAN * 1000 + 1
     assert NumberTable({0.0: 0, DENSE_FLOOR - 1.0: 1}, absent=-1)._direct is not None
+
+
+@pytest.mark.parametrize("key", [math.inf, -math.inf, 1e300, 2.0**53])
+def test_a_single_huge_key_is_found(key):
+    table = NumberTable({key: 4}, absent=9)
+    assert table.of_floats(np.array([key, 1.0, math.nan])).tolist() == [4, 9, 9]

@@ -177,6 +177,18 @@ def test_bytes_that_are_no_text_match_nothing():
         assert read(Categorical(values), broken.dictionary_encode())[0] == 2
 
 
+@pytest.mark.parametrize(("digits", "scale"), [(10, 2), (15, 9), (18, 6), (38, 20)])
+def test_a_decimal_reads_as_the_nearest_double(digits, scale):
+    rng = np.random.default_rng(11)
+    tops = rng.integers(-(10**9), 10**9, 2000).tolist()
+    wholes = [int(top * 10 ** (digits - 9) // 7) for top in tops]
+    cells = [Decimal(f"{whole}E{-scale}") for whole in wholes]
+    clean = read(Numeric(-1e300, 1e300), pa.array(cells, pa.decimal128(38, scale)))
+    narrow = read(Numeric(-1e300, 1e300), pa.array(cells, pa.decimal128(digits, scale)))
+    np.testing.assert_array_equal(clean, [float(cell) for cell in cells])
+    np.testing.assert_array_equal(narrow, clean)
+
+
 def test_plain_numbers_are_not_changed_in_place():
     cells = pa.array([5.0, -1.0])
     read(Numeric(0, 1), cells)
