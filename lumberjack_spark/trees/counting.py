@@ -47,10 +47,10 @@ class NodeRecords:
 def _leading_zeros(x):  # type: ignore[no-untyped-def]
     """Number of zero bits before the first 1 of a non-zero uint64."""
     n = 0
-    for width in (32, 16, 8, 4, 2, 1):
-        if (x >> np.uint64(64 - width)) == 0:
-            x <<= np.uint64(width)
-            n += width
+    for width in (32, 16, 8, 4, 2, 1):  # without branches: they would be mispredicted
+        step = np.int64((x >> np.uint64(64 - width)) == 0) * width
+        x <<= np.uint64(step)
+        n += step
     return n
 
 
@@ -65,15 +65,15 @@ def _length(code):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _first_difference(a, b):  # type: ignore[no-untyped-def]
-    """Place of the first bit in which two codes differ; -1 if they are equal."""
-    for word in range(a.size):
-        if a[word] != b[word]:
-            return 64 * word + _leading_zeros(a[word] ^ b[word])
+def _first_difference(code, codes, i):  # type: ignore[no-untyped-def]
+    """Place of the first bit in which code and codes[i] differ; -1 if they are equal."""
+    for word in range(code.size):
+        if code[word] != codes[i, word]:
+            return 64 * word + _leading_zeros(code[word] ^ codes[i, word])
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")  # a call would copy the descriptors of 13 arrays
 def _close(
     down_to,
     code,
@@ -91,18 +91,20 @@ def _close(
     bits,
     children,
     n_records,
-):  # type: ignore[no-untyped-def]  # noqa: E501
+):  # type: ignore[no-untyped-def]
     """Close the open nodes at levels > down_to; returns (n_stack, n_words_used, n_records)."""
     n_classes = sums.size - 1
-    top = _length(code) - 1
+    top = -1  # deepest level of the entry at hand; that of the last entry is found when needed
     flag = False
     right_level, right_entry = -1, 0
     entry = n_stack - 1
-    while entry >= 0 and top > down_to:
+    while True:
         first = stack_levels[entry]
         flag = flag or stack_flags[entry]
         count = sums[n_classes] - stack_sums[entry, n_classes]
         if count > minimum_count:
+            if top < 0:
+                top = _length(code) - 1
             for level in range(top, max(first, down_to + 1) - 1, -1):
                 place = count - minimum_count - 1
                 bit = True
@@ -131,12 +133,13 @@ def _close(
                         else:
                             children[n_records, side, c] = both
                     n_records += 1
-        if first > down_to:
-            right_level, right_entry = first, entry
-            top = first - 1
-            entry -= 1
-        else:
-            top = down_to
+        if first <= down_to:
+            break
+        right_level, right_entry = first, entry
+        top = first - 1
+        entry -= 1
+        if top <= down_to:
+            break
     if entry >= 0:
         stack_flags[entry] = stack_flags[entry] or flag
     return entry + 1, n_words_used, n_records
@@ -160,7 +163,7 @@ def _count(
     prefixes,
     bits,
     children,
-):  # type: ignore[no-untyped-def]  # noqa: E501
+):  # type: ignore[no-untyped-def]
     """Take records start.. until they, the words or the output run out.
 
     Returns (first record not taken, n_stack, words used, nodes kept).
@@ -170,7 +173,7 @@ def _count(
     for i in range(start, codes.shape[0]):
         differs = 0
         if n_stack > 0:
-            differs = _first_difference(code, codes[i])
+            differs = _first_difference(code, codes, i)
         if n_stack == 0 or differs >= 0:
             if used + _SLOTS > words.size or kept + _SLOTS > levels.size:
                 return i, n_stack, used, kept
@@ -180,9 +183,11 @@ def _count(
                 n_stack, used, kept = _close(differs, code, sums, stack_levels, stack_sums, stack_flags, n_stack, minimum_count, weights, words, used, levels, prefixes, bits, children, kept)  # noqa: E501  # fmt: skip
             stack_levels[n_stack] = level
             stack_flags[n_stack] = False
-            stack_sums[n_stack] = sums
+            for c in range(n_classes + 1):  # loops: numba's slice assignments cost more
+                stack_sums[n_stack, c] = sums[c]
             n_stack += 1
-            code[:] = codes[i]
+            for word in range(code.size):
+                code[word] = codes[i, word]
         count = np.int64(payload[i] & _COUNT_MASK)
         sums[np.int64(payload[i] >> _CLASS_SHIFT)] += count
         sums[n_classes] += count

@@ -114,7 +114,7 @@ def _walk_alone(
     slots,
     active,
     codes,
-):  # type: ignore[no-untyped-def]  # noqa: E501
+):  # type: ignore[no-untyped-def]
     """Walk the walkers 1..n to their ends, one level each in turn."""
     d = kinds.size
     for i in range(n):
@@ -355,7 +355,7 @@ def _splits(
     upper,
     features,
     thresholds,
-):  # type: ignore[no-untyped-def]  # noqa: E501
+):  # type: ignore[no-untyped-def]
     """Fill features and thresholds; see splits."""
     d = kinds.size
     low, high, alive = low_0.copy(), high_0.copy(), np.zeros(d, np.int32)
