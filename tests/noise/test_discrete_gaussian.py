@@ -97,7 +97,7 @@ def test_the_total_variation_test_can_fail():
 
 
 def test_the_documented_bound_holds_for_every_size_of_sigma():
-    for sigma in np.geomspace(0.01, 1e8, 60):
+    for sigma in np.geomspace(0.01, 1e7, 30):
         assert discrete_gaussian_sampler(sigma).total_variation <= (20 * sigma + 12) * 2.0**-65
 
 
