@@ -12,6 +12,7 @@ import numpy as np
 
 from lumberjack_spark.encoding.codes import FeatureCodes
 from lumberjack_spark.encoding.packing import pack, unpack
+from lumberjack_spark.encoding.scores import ScoreCodes
 from lumberjack_spark.schema import RowReader
 
 
@@ -21,31 +22,41 @@ class FeatureEncoder:
 
     Attributes:
         features: the codes.
+        scores: further columns, made from the codes of the features.
         class_shares: float64[n_classes], released estimate of each class's share of the rows,
             positive, sums to 1; None without private marginals.
     """
 
     features: tuple[FeatureCodes, ...]
+    scores: tuple[ScoreCodes, ...] = ()
     class_shares: np.ndarray | None = None
 
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of an encoded row: features, then scores."""
+        return len(self.features) + len(self.scores)
+
     def encode(self, columns: Sequence[np.ndarray]) -> np.ndarray:
-        """Codes uint16[d, n] of clean columns as RowReader.features returns them."""
-        codes = np.empty((len(self.features), len(columns[0])), np.uint16)
-        for row, feature, values in zip(codes, self.features, columns, strict=True):
+        """Codes uint16[n_columns, n] of clean columns as RowReader.features returns them."""
+        d = len(self.features)
+        codes = np.empty((self.n_columns, len(columns[0])), np.uint16)
+        for row, feature, values in zip(codes, self.features, columns, strict=False):
             row[:] = feature.of(values)
+        for row, score in zip(codes[d:], self.scores, strict=True):
+            row[:] = score.of(codes[:d])
         return codes
 
     def read(self, reader: RowReader, batch: Any) -> np.ndarray:
-        """Codes uint16[d, n] of the rows of an Arrow batch."""
+        """Codes uint16[n_columns, n] of the rows of an Arrow batch."""
         return self.encode(reader.features(batch))
 
     def possible(self) -> list[np.ndarray | int]:
         """What trees.SplitSpace.of takes."""
-        return [feature.possible() for feature in self.features]
+        return [column.possible() for column in (*self.features, *self.scores)]
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Flat arrays that say everything, for saving; see encoding.packing."""
-        return pack(self.features, self.class_shares)
+        return pack(self.features, self.scores, self.class_shares)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "FeatureEncoder":

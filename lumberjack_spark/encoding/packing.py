@@ -5,6 +5,10 @@ missing        uint16[d], code of a missing number; 0 for categories
 bounds         float64[d, 2] and places uint16[d, 2]: the two ends of linear codes, else 0
 edges          float64[n] of all step features, feature f at edge_offsets[f]..edge_offsets[f + 1]
 codes          uint16[n] of all step and category features, cut by code_offsets in the same way
+scores         of all score columns s and features f, cut by score_offsets, int64[s * d + 1]:
+               score_inputs uint16[n], codes of f, and score_values int32[n], their values
+score_edges    int64[m] and score_codes uint16[m + s], cut by score_edge_offsets, int64[s + 1]
+score_weights  float64[s, d]
 class_shares   float64[n_classes], empty if not released
 """
 
@@ -12,6 +16,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from lumberjack_spark.encoding.codes import (
     CategoryCodes,
@@ -19,6 +24,7 @@ from lumberjack_spark.encoding.codes import (
     LinearCodes,
     StepCodes,
 )
+from lumberjack_spark.encoding.scores import ScoreCodes
 from lumberjack_spark.errors import ModelFormatError
 
 LINEAR, STEPS, CATEGORIES, ONE_OF = range(4)
@@ -32,12 +38,21 @@ _TYPES = {
     "edge_offsets": np.int64,
     "codes": np.uint16,
     "code_offsets": np.int64,
+    "score_inputs": np.uint16,
+    "score_values": np.int32,
+    "score_offsets": np.int64,
+    "score_edges": np.int64,
+    "score_codes": np.uint16,
+    "score_edge_offsets": np.int64,
+    "score_weights": np.float64,
     "class_shares": np.float64,
 }
 
 
 def pack(
-    features: Sequence[FeatureCodes], class_shares: np.ndarray | None
+    features: Sequence[FeatureCodes],
+    scores: Sequence[ScoreCodes],
+    class_shares: np.ndarray | None,
 ) -> dict[str, np.ndarray]:
     """Flat arrays of an encoder."""
     d = len(features)
@@ -62,15 +77,35 @@ def pack(
         "missing": missing,
         "bounds": bounds,
         "places": places,
-        "edges": np.concatenate(edges).astype(np.float64),
+        "edges": _joined(edges, np.float64),
         "edge_offsets": _offsets(edges),
-        "codes": np.concatenate(codes).astype(np.uint16),
+        "codes": _joined(codes, np.uint16),
         "code_offsets": _offsets(codes),
+        **_pack_scores(scores, d),
         "class_shares": np.zeros(0) if class_shares is None else class_shares.copy(),
     }
 
 
-def unpack(arrays: Mapping[str, np.ndarray]) -> tuple[tuple[FeatureCodes, ...], np.ndarray | None]:
+def _pack_scores(scores: Sequence[ScoreCodes], d: int) -> dict[str, np.ndarray]:
+    """Flat arrays of the score columns."""
+    inputs = [codes for score in scores for codes in score.inputs]
+    values = [part for score in scores for part in score.values]
+    edges = [score.edges for score in scores]
+    weights = [score.weights for score in scores]
+    return {
+        "score_inputs": _joined(inputs, np.uint16),
+        "score_values": _joined(values, np.int32),
+        "score_offsets": _offsets(inputs),
+        "score_edges": _joined(edges, np.int64),
+        "score_codes": _joined([score.codes for score in scores], np.uint16),
+        "score_edge_offsets": _offsets(edges),
+        "score_weights": np.array(weights, np.float64).reshape(len(scores), d),
+    }
+
+
+def unpack(
+    arrays: Mapping[str, np.ndarray],
+) -> tuple[tuple[FeatureCodes, ...], tuple[ScoreCodes, ...], np.ndarray | None]:
     """Undo pack.
 
     Raises:
@@ -88,7 +123,42 @@ def unpack(arrays: Mapping[str, np.ndarray]) -> tuple[tuple[FeatureCodes, ...], 
         raise ModelFormatError("encoder array missing must have an entry for each feature")
     features = tuple(_feature(arrays, f, edges[f], codes[f]) for f in range(d))
     shares = arrays["class_shares"]
-    return features, shares.copy() if len(shares) else None
+    return features, _unpack_scores(arrays, d), shares.copy() if len(shares) else None
+
+
+def _unpack_scores(arrays: Mapping[str, np.ndarray], d: int) -> tuple[ScoreCodes, ...]:
+    """Score columns of flat arrays."""
+    weights = arrays["score_weights"]
+    n = len(weights)
+    if weights.shape != (n, d) or len(arrays["score_codes"]) != len(arrays["score_edges"]) + n:
+        raise ModelFormatError("encoder arrays of scores must have entries for each score column")
+    if len(arrays["score_values"]) != len(arrays["score_inputs"]):
+        raise ModelFormatError("encoder arrays score_inputs and score_values must be equally long")
+    inputs = _cut(arrays, "score_inputs", "score_offsets", n * d)
+    values = _cut(arrays, "score_values", "score_offsets", n * d)
+    edges = _cut(arrays, "score_edges", "score_edge_offsets", n)
+    starts = arrays["score_edge_offsets"][:-1] + np.arange(n)
+    codes = [
+        arrays["score_codes"][at : at + len(part) + 1]
+        for at, part in zip(starts, edges, strict=True)
+    ]
+    if any(len(part) == 0 for part in inputs):
+        raise ModelFormatError("encoder array score_inputs must have codes of each feature")
+    return tuple(
+        ScoreCodes(
+            tuple(part.copy() for part in inputs[s * d : (s + 1) * d]),
+            tuple(part.copy() for part in values[s * d : (s + 1) * d]),
+            edges[s].copy(),
+            codes[s].copy(),
+            weights[s].copy(),
+        )
+        for s in range(n)
+    )
+
+
+def _joined(parts: Sequence[np.ndarray], kind: npt.DTypeLike) -> np.ndarray:
+    """One array of all parts."""
+    return np.concatenate([np.zeros(0, kind), *parts]).astype(kind)
 
 
 def _feature(

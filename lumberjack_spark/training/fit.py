@@ -14,11 +14,12 @@ from typing import Protocol
 
 import numpy as np
 
-from lumberjack_spark.encoding import FeatureEncoder, plain_encoder
+from lumberjack_spark.encoding import FeatureEncoder, plain_encoder, private_encoder
 from lumberjack_spark.heavy_hitters import mark_heavy_hitters
 from lumberjack_spark.noise import NoiseKey, choose_labels, discrete_gaussian
 from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
 from lumberjack_spark.schema import DataSchema, RowReader
+from lumberjack_spark.training.marginals import MarginalCounting, release_marginals
 from lumberjack_spark.training.tasks import Counting, Routing, unpack_records
 from lumberjack_spark.trees import (
     GrownTree,
@@ -32,6 +33,9 @@ from lumberjack_spark.trees import (
 
 class Backend(Protocol):
     """Runs the passes over the rows of one table."""
+
+    def marginals(self, counting: MarginalCounting) -> np.ndarray:
+        """Exact counts int64[counting.n_counts] of the cells of all features by class."""
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
         """(tree, packed node records) of every tree with rows, in any order."""
@@ -65,8 +69,9 @@ def fit_forest(
         seed: structure seed, 0 <= seed < 2^63; public.
         key: the secret of this fit, used for nothing else.
     """
-    encoder = plain_encoder(schema)
-    routing = Routing(RowReader(schema), encoder, seed, plan.num_trees, plan.max_depth)
+    reader = RowReader(schema)
+    encoder = _encoder(backend, reader, plan, key)
+    routing = Routing(reader, encoder, seed, plan.num_trees, plan.max_depth)
     counting = Counting(routing.n_words, routing.n_classes, plan.bits, key)
     parts: dict[int, list[bytes]] = {}
     for tree, packed in backend.nodes(routing, counting):
@@ -83,6 +88,21 @@ def fit_forest(
     return ReleasedForest(
         encoder, assemble(trees, routing.space), np.concatenate(leaf_counts, axis=0)
     )
+
+
+def _encoder(backend: Backend, reader: RowReader, plan: NoisePlan, key: NoiseKey) -> FeatureEncoder:
+    """The encoder that the plan pays for; it keeps nothing exact."""
+    if plan.marginals is None:
+        return plain_encoder(reader.schema)
+    counting = MarginalCounting(reader)
+    bins, sigma = counting.bins, plan.marginals.sigma
+    if plan.marginals.histograms != bins.histograms:
+        raise ValueError(
+            f"plan.marginals.histograms must be {bins.histograms} for this schema, "
+            f"got {plan.marginals.histograms}"
+        )
+    released = release_marginals(backend.marginals(counting), bins, sigma, key)
+    return private_encoder(reader.schema, bins, released, sigma)
 
 
 def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[GrownTree, np.ndarray]:

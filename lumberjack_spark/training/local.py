@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pyarrow as pa
 
+from lumberjack_spark.training.marginals import MarginalCounting, add_counts, count_marginals
 from lumberjack_spark.training.tasks import RUN_SCHEMA, Counting, Routing, count_nodes, route_rows
 
 
@@ -16,6 +18,15 @@ class LocalBackend:
 
     def __init__(self, partitions: Sequence[Sequence[pa.RecordBatch]]) -> None:
         self._partitions = partitions
+
+    def marginals(self, counting: MarginalCounting) -> np.ndarray:
+        """Added up over the partitions; see fit.Backend."""
+        batches = (
+            batch
+            for partition in self._partitions
+            for batch in count_marginals(partition, counting)
+        )
+        return add_counts(batches, counting)
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
         """Routed, brought together by tree, counted; see fit.Backend."""

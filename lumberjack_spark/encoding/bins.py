@@ -1,0 +1,192 @@
+"""The cells of the private marginals: public, made from declarations alone.
+
+A row is in one cell of each feature. A numeric feature is cut by evenly spaced edges together with
+edges at logarithmic distances from zero (or from the bound nearest to it), so that bounds that are
+far too wide still leave cells of a useful size; it is one cut, so a row pays for one cell only.
+Categories, and the whole numbers of a numeric feature flagged as_categories, have a cell each.
+The last cell is for missing values.
+
+Each feature is counted `repeats` times, each time with noise of its own, and the mean is taken:
+many cells need more precision than few. The error summed over n cells with noise variance s/r is
+n s/r, so under a given sum of r it is least for r in proportion to sqrt(n).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from lumberjack_spark.schema import Categorical, DataSchema, Numeric
+
+EVEN_CELLS = 1024  # evenly spaced cells of a numeric feature
+FEWEST_EVEN_CELLS = 64
+MOST_EVEN_COUNTS = 1 << 22  # (evenly spaced cell, class) pairs of all features
+CELLS_AN_OCTAVE = 8
+OCTAVES = 30
+MOST_REPEATS = 16
+_CELLS_OF_A_NUMBER = 36  # what a threshold can make use of
+
+
+@dataclass(frozen=True, eq=False)
+class NumberBins:
+    """Cells of a number: cell i iff i edges are <= it; the last one if missing.
+
+    Attributes:
+        edges: float64[m], strictly ascending, within the bounds.
+        low, high: declared bounds.
+    """
+
+    edges: np.ndarray
+    low: float
+    high: float
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return len(self.edges) + 2
+
+    @property
+    def worth(self) -> int:
+        """Number of cells that count for `repeats`."""
+        return _CELLS_OF_A_NUMBER
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Cells int64[n] of float64[n], NaN where missing."""
+        cells = np.searchsorted(self.edges, values, side="right")
+        cells[np.isnan(values)] = self.size - 1
+        return cells
+
+
+@dataclass(frozen=True)
+class WholeNumberBins:
+    """Cells of the whole numbers low..high, to which others are rounded; then missing."""
+
+    low: int
+    high: int
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return self.high - self.low + 2
+
+    @property
+    def worth(self) -> int:
+        """Number of cells that count for `repeats`."""
+        return self.size - 1
+
+    @property
+    def edges(self) -> np.ndarray:
+        """float64[m] as those of NumberBins: halfway between whole numbers."""
+        return np.arange(self.low, self.high) + 0.5
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Cells int64[n] of float64[n], NaN where missing."""
+        missing = np.isnan(values)
+        # Halves go up, as they do among edges.
+        cells = np.floor(np.where(missing, self.low, values) + 0.5).astype(np.int64) - self.low
+        cells[missing] = self.size - 1
+        return cells
+
+
+@dataclass(frozen=True)
+class CategoryBins:
+    """Cells of declared values, then "other", then missing."""
+
+    declared: int
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return self.declared + 2
+
+    @property
+    def worth(self) -> int:
+        """Number of cells that count for `repeats`."""
+        return self.declared
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Cells int64[n] of category indices int32[n]."""
+        return values.astype(np.int64)
+
+
+FeatureBins = NumberBins | WholeNumberBins | CategoryBins
+
+
+@dataclass(frozen=True, eq=False)
+class MarginalBins:
+    """Cells of all features, in schema order.
+
+    Attributes:
+        features: cells of each feature.
+        n_classes: number of declared classes.
+    """
+
+    features: tuple[FeatureBins, ...]
+    n_classes: int
+
+    @classmethod
+    def of_schema(cls, schema: DataSchema) -> "MarginalBins":
+        """The cells that a schema gives."""
+        n_classes = len(schema.classes)
+        declared = [feature.declaration for feature in schema.features]
+        room = MOST_EVEN_COUNTS // (len(declared) * n_classes)
+        even = min(max(room, FEWEST_EVEN_CELLS), EVEN_CELLS)
+        return cls(tuple(_bins(feature, even) for feature in declared), n_classes)
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """First cell of each feature among the cells of all: int64[d + 1]."""
+        return np.concatenate(([0], np.cumsum([bins.size for bins in self.features])))
+
+    @cached_property
+    def repeats(self) -> tuple[int, ...]:
+        """How many times each feature is counted, each with noise of its own."""
+        worth = np.sqrt([bins.worth for bins in self.features])
+        return tuple(int(r) for r in np.clip(np.rint(worth / worth.min()), 1, MOST_REPEATS))
+
+    @property
+    def histograms(self) -> int:
+        """Noisy counts that one row is in."""
+        return sum(self.repeats)
+
+    def cells(self, columns: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Cell int64[n] of each row in each feature, of clean columns as RowReader gives them."""
+        return [bins.of(values) for bins, values in zip(self.features, columns, strict=True)]
+
+    def split(self, table: np.ndarray) -> list[np.ndarray]:
+        """Cut an array over all cells into one for each feature."""
+        return [table[start:end] for start, end in pairwise(self.offsets)]
+
+
+def marginal_histograms(schema: DataSchema) -> int:
+    """Noisy counts of private marginals that one row is in: what make_plan asks for.
+
+    >>> from lumberjack_spark.schema import DataSchema, Numeric
+    >>> marginal_histograms(DataSchema({"x": Numeric(0, 1), "y": Numeric(0, 9)}, "z", [0, 1]))
+    2
+    """
+    return MarginalBins.of_schema(schema).histograms
+
+
+def _bins(declared: Numeric | Categorical, even: int) -> FeatureBins:
+    """Cells of one feature."""
+    if isinstance(declared, Categorical):
+        return CategoryBins(declared.size)
+    if declared.as_categories:
+        return WholeNumberBins(int(declared.min), int(declared.max))
+    return NumberBins(number_edges(declared.min, declared.max, even), declared.min, declared.max)
+
+
+def number_edges(low: float, high: float, even: int) -> np.ndarray:
+    """Evenly spaced edges and edges at logarithmic distances from an origin: float64[m]."""
+    width = high - low
+    origin = min(max(0.0, low), high)
+    distances = width * 2.0 ** -(np.arange(OCTAVES * CELLS_AN_OCTAVE + 1) / CELLS_AN_OCTAVE)
+    parts = [low + width * (np.arange(1, even) / even), origin + distances, origin - distances]
+    if low < origin:
+        parts.append(np.array([origin]))
+    edges = np.unique(np.concatenate(parts))
+    inside: np.ndarray = edges[(edges > low) & (edges < high)]
+    return inside

@@ -1,0 +1,162 @@
+"""An encoder made from noisy marginals, in which a uniform random threshold is a useful split.
+
+Numbers     CUMULATIVE * their rank among rows + the rest * their place within the bounds.
+Categories  in the order of their class rates, each in the middle of its share of the rows: one
+            threshold then parts them as the best split into two groups would (Breiman et al. 1984,
+            section 4.2.2); with more than two classes in the order of the first principal
+            component of their rates.
+Missing     numbers have a slot of their own at the declared end; categories have it in the order.
+Scores      sums over features, see scores.
+Post-processing of released counts: nothing here sees data.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lumberjack_spark.encoding.bins import CategoryBins, FeatureBins, MarginalBins, NumberBins
+from lumberjack_spark.encoding.codes import CategoryCodes, FeatureCodes, StepCodes
+from lumberjack_spark.encoding.encoder import FeatureEncoder
+from lumberjack_spark.encoding.scores import ScoreCodes, score_codes
+from lumberjack_spark.encoding.smoothing import (
+    CellEstimate,
+    class_totals,
+    estimate_ordered,
+    estimate_unordered,
+)
+from lumberjack_spark.schema import DataSchema, Numeric
+
+TOP_CODE = 4095  # few enough codes that the lookup tables of routing stay in the cache
+CUMULATIVE = 0.7
+MISSING_GAP = 0.01  # least share of the codes between missing numbers and others
+N_SUBSETS = 2  # scores over random parts of the features, beside the one over all
+SUBSET_SHARE = 0.6
+
+
+def private_encoder(
+    schema: DataSchema, bins: MarginalBins, counts: np.ndarray, sigma: float
+) -> FeatureEncoder:
+    """Encoder made from released counts.
+
+    Args:
+        schema: the declarations.
+        bins: cells of the counts.
+        counts: float64[n_cells, n_classes], of each cell the mean of its feature's noisy counts.
+        sigma: noise of each of them before the mean was taken, in rows.
+    """
+    tables = bins.split(counts)
+    sigmas = sigma / np.sqrt(bins.repeats)
+    totals = class_totals(tables, sigmas)
+    shares = totals / totals.sum()
+    estimates, codes, features = [], [], []
+    for feature, cells, table, noise in zip(
+        schema.features, bins.features, tables, sigmas, strict=True
+    ):
+        estimate = _estimate(cells, table, float(noise), shares)
+        missing_high = (
+            isinstance(feature.declaration, Numeric) and feature.declaration.missing == "high"
+        )
+        code = _code(cells, estimate, shares, missing_high=missing_high)
+        estimates.append(estimate)
+        codes.append(code)
+        features.append(_feature_codes(cells, code))
+    return FeatureEncoder(tuple(features), _scores(estimates, codes, shares), shares)
+
+
+def _estimate(
+    cells: FeatureBins, table: np.ndarray, sigma: float, shares: np.ndarray
+) -> CellEstimate:
+    """Rows and class rates of the cells of one feature."""
+    if isinstance(cells, CategoryBins):
+        return estimate_unordered(table, sigma, shares)
+    widths = np.ones(cells.size - 1)
+    if isinstance(cells, NumberBins):
+        widths = np.diff(np.concatenate(([cells.low], cells.edges, [cells.high])))
+    values = estimate_ordered(table[:-1], widths, sigma, shares)
+    missing = estimate_unordered(table[-1:], sigma, shares)
+    return CellEstimate(
+        np.append(values.rows, missing.rows), np.concatenate((values.rates, missing.rates))
+    )
+
+
+def _code(
+    cells: FeatureBins, estimate: CellEstimate, shares: np.ndarray, *, missing_high: bool
+) -> np.ndarray:
+    """Code of each cell: uint16[n_cells]."""
+    rows = estimate.rows + 1e-9 * max(estimate.rows.sum(), 1.0)
+    if not isinstance(cells, NumberBins):
+        order = np.argsort(_place_of_rates(estimate, shares), kind="stable")
+        middle = np.empty(cells.size)
+        middle[order] = _middles(rows[order])
+        return _whole(middle)
+    edges = np.concatenate(([cells.low], cells.edges, [cells.high]))
+    place = ((edges[1:] + edges[:-1]) / 2 - cells.low) / (cells.high - cells.low)
+    middle = CUMULATIVE * _middles(rows[:-1]) + (1 - CUMULATIVE) * place
+    gap = MISSING_GAP + rows[-1] / rows.sum() / 2
+    middle = (1 - gap) * middle
+    if missing_high:
+        return _whole(np.append(middle, 1.0))
+    return _whole(np.append(middle + gap, 0.0))
+
+
+def _middles(rows: np.ndarray) -> np.ndarray:
+    """Middle of each cell's slot when slots are laid side by side over [0, 1]."""
+    ends = np.cumsum(rows)
+    middles: np.ndarray = (ends - rows / 2) / ends[-1]
+    return middles
+
+
+def _whole(places: np.ndarray) -> np.ndarray:
+    """Codes of places in [0, 1]."""
+    return np.rint(np.clip(places, 0, 1) * TOP_CODE).astype(np.uint16)
+
+
+def _place_of_rates(estimate: CellEstimate, shares: np.ndarray) -> np.ndarray:
+    """By which cells are put in order: float64[n_cells]."""
+    if len(shares) == 2:
+        return estimate.rates[:, 1]
+    centred = (estimate.rates - shares) / np.sqrt(shares)
+    weighted = centred * np.sqrt(estimate.rows)[:, None]
+    _, vectors = np.linalg.eigh(weighted.T @ weighted)
+    direction = vectors[:, -1]
+    direction = direction * np.sign(direction[np.argmax(np.abs(direction))])
+    # Rounded, so that cells of one pool stay side by side on every machine.
+    place: np.ndarray = np.round(centred @ direction, 9)
+    return place
+
+
+def _feature_codes(cells: FeatureBins, code: np.ndarray) -> FeatureCodes:
+    """Codes of one feature for clean columns."""
+    if isinstance(cells, CategoryBins):
+        return CategoryCodes(code, one_of=False)
+    values = code[:-1]
+    changes = np.flatnonzero(values[1:] != values[:-1])
+    steps = np.append(values[changes], values[-1])
+    return StepCodes(cells.edges[changes], steps, int(code[-1]))
+
+
+def _scores(
+    estimates: Sequence[CellEstimate], codes: Sequence[np.ndarray], shares: np.ndarray
+) -> tuple[ScoreCodes, ...]:
+    """Score columns: none for one feature, whose own codes say all there is."""
+    d = len(estimates)
+    if d < 2:
+        return ()
+    every = np.ones(d, np.bool_)
+    if len(shares) == 2:
+        uses = [every, *(_subset(d, i) for i in range(N_SUBSETS))]
+        return tuple(
+            score_codes(estimates, codes, shares, label=1, use=use, top=TOP_CODE) for use in uses
+        )
+    largest = np.argsort(-shares, kind="stable")[: 1 + N_SUBSETS]
+    return tuple(
+        score_codes(estimates, codes, shares, label=int(label), use=every, top=TOP_CODE)
+        for label in largest
+    )
+
+
+def _subset(d: int, index: int) -> np.ndarray:
+    """A fixed part of the features that looks random: bool[d], never empty."""
+    mixed = (np.arange(d) + 1) * 0x9E3779B1 * (2 * index + 3) % 2**32
+    use: np.ndarray = mixed < SUBSET_SHARE * 2**32
+    return use if use.any() else np.ones(d, np.bool_)

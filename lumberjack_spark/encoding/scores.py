@@ -1,0 +1,141 @@
+"""Score columns: sums over features of what each one's code says of a class.
+
+The value of a code is the log odds of a class among its rows against those among all rows, so that
+a score is that of a naive Bayes classifier made from released marginals. A threshold on it splits
+rows by many features at once, where a threshold on a feature's code uses one. Values are integers,
+so that every machine gets the same score.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lumberjack_spark.encoding.smoothing import CellEstimate
+
+SCORE_RANGE = 1 << 14  # largest score minus smallest, about
+SCORE_STEPS = 512  # distinct codes of a score column
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCodes:
+    """One score column.
+
+    Attributes:
+        inputs: for each feature the codes that can occur, uint16[m], ascending.
+        values: for each feature the value of each of these codes, int32[m].
+        edges: int64[n], strictly ascending; a score is on step i iff i edges are <= it.
+        codes: uint16[n + 1], ascending, code of each step.
+        weights: float64[d], each feature's share of the score's variance; sums to 1.
+    """
+
+    inputs: tuple[np.ndarray, ...]
+    values: tuple[np.ndarray, ...]
+    edges: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray
+
+    @cached_property
+    def _tables(self) -> list[np.ndarray]:
+        """Value of every code up to the largest, by feature."""
+        tables = []
+        for codes, values in zip(self.inputs, self.values, strict=True):
+            table = np.zeros(int(codes[-1]) + 1, np.int64)
+            table[codes] = values
+            tables.append(table)
+        return tables
+
+    def of(self, codes: np.ndarray) -> np.ndarray:
+        """Codes uint16[n] of this column for the features' codes uint16[d, n]."""
+        totals = np.zeros(codes.shape[1], np.int64)
+        for table, row in zip(self._tables, codes, strict=True):
+            if table.any():
+                totals += table[row]
+        return self.codes[np.searchsorted(self.edges, totals, side="right")]
+
+    def possible(self) -> np.ndarray:
+        """Codes that can occur, ascending."""
+        return np.unique(self.codes)
+
+
+def score_codes(
+    estimates: Sequence[CellEstimate],
+    codes: Sequence[np.ndarray],
+    shares: np.ndarray,
+    *,
+    label: int,
+    use: np.ndarray,
+    top: int,
+) -> ScoreCodes:
+    """Make the score of one class.
+
+    Args:
+        estimates: rows and class rates of the cells of each feature.
+        codes: code of each cell of each feature, uint16[n_cells].
+        shares: float64[n_classes], class shares among all rows.
+        label: the class; with two classes, the score of one is that of the other turned around.
+        use: bool[d], features that take part.
+        top: largest code.
+    """
+    inputs, odds, rows = [], [], []
+    for estimate, code in zip(estimates, codes, strict=True):
+        possible, place = np.unique(code, return_inverse=True)
+        inputs.append(possible)
+        # Rows without weight still say what the rate of their cell is.
+        weight = estimate.rows + 1e-9 * max(estimate.rows.sum(), 1.0)
+        total = np.bincount(place, weight)
+        rate = np.bincount(place, weight * estimate.rates[:, label]) / total
+        odds.append(np.log(rate / (1 - rate)) - np.log(shares[label] / (1 - shares[label])))
+        rows.append(np.stack((total * (1 - rate), total * rate)))
+    spans = np.array([np.ptp(value) for value in odds]) * use
+    unit = max(float(spans.sum()), 1e-9) / SCORE_RANGE
+    values = [
+        np.rint(value * taken / unit).astype(np.int32)
+        for value, taken in zip(odds, use, strict=True)
+    ]
+    lowest, density = _density(values, rows, float(shares[label]))
+    edges, steps = _steps(lowest, density, top)
+    return ScoreCodes(tuple(inputs), tuple(values), edges, steps, _weights(values, rows))
+
+
+def _density(
+    values: Sequence[np.ndarray], rows: Sequence[np.ndarray], share: float
+) -> tuple[int, np.ndarray]:
+    """Least score, and the probability of each score from there on if features were independent.
+
+    Independent among the rows of the class and among the others, as naive Bayes supposes.
+    """
+    lowest = 0
+    sides = [np.ones(1), np.ones(1)]
+    for value, both in zip(values, rows, strict=True):
+        least = int(value.min())
+        lowest += least
+        if value.max() > least:
+            for side in range(2):
+                part = np.bincount(value - least, both[side] / both[side].sum())
+                sides[side] = np.convolve(sides[side], part)
+    density: np.ndarray = (1 - share) * sides[0] + share * sides[1]
+    return lowest, density
+
+
+def _steps(lowest: int, density: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
+    """Edges and codes by which a score becomes its rank."""
+    rank = np.cumsum(density) - density / 2
+    level = np.clip(rank / max(rank[-1], 1e-9) * SCORE_STEPS, 0, SCORE_STEPS - 1).astype(np.int64)
+    starts = np.flatnonzero(np.diff(level)) + 1
+    first = np.concatenate(([0], starts))
+    codes = np.rint(level[first] * (top / (SCORE_STEPS - 1))).astype(np.uint16)
+    return lowest + starts, codes
+
+
+def _weights(values: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Share of each feature in the variance of the score."""
+    variances = np.array(
+        [
+            np.average((value - np.average(value, weights=both.sum(0))) ** 2, weights=both.sum(0))
+            for value, both in zip(values, rows, strict=True)
+        ]
+    )
+    shares: np.ndarray = variances / max(variances.sum(), 1e-300)
+    return shares

@@ -1,0 +1,160 @@
+"""What noisy counts say of the cells of a feature: their share of the rows and their class rates.
+
+Post-processing of released counts. A cell's class rates are drawn towards those of what it is part
+of (neighbouring cells for ordered features, all rows for others), the more so the less its own
+counts stand out of the noise.
+
+Model      rate of a part = rate of the whole + deviation with variance spread * p (1 - p);
+           its noisy estimate has variance p (1 - p) / N + noise / N^2 (empirical Bayes).
+Units      counts and noise in rows; sigma is the noise of one (cell, class) count.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+SPREAD = 0.05  # variance of rates between parts, as a share of p (1 - p)
+SIGNIFICANT = 2.0  # noise standard deviations that a part must hold to be told from nothing
+FALSE_ROWS = 0.03  # rows that may be seen in empty categories, as a share of all rows
+LEAST_RATE = 0.02  # smallest rate of a class, as a share of its rate among all rows
+
+
+@dataclass(frozen=True, eq=False)
+class CellEstimate:
+    """Estimates for the cells of one feature.
+
+    Attributes:
+        rows: float64[n], estimated rows of each cell, >= 0.
+        rates: float64[n, n_classes], estimated class shares within each cell, positive.
+    """
+
+    rows: np.ndarray
+    rates: np.ndarray
+
+
+def class_totals(counts: list[np.ndarray], sigmas: np.ndarray) -> np.ndarray:
+    """Rows of each class: float64[n_classes], >= 1, from the counts of all features.
+
+    Each feature's sum over its cells is one estimate; they are weighted by their precision.
+    """
+    sums = np.stack([table.sum(axis=0) for table in counts])
+    weights = 1 / (np.array([len(table) for table in counts]) * sigmas**2)
+    return np.maximum(weights @ sums / weights.sum(), 1.0)
+
+
+def estimate_ordered(
+    counts: np.ndarray, widths: np.ndarray, sigma: float, shares: np.ndarray
+) -> CellEstimate:
+    """Cells with an order, by halving: each half is told from noise or spread by width.
+
+    Args:
+        counts: float64[n, n_classes], noisy counts.
+        widths: float64[n], how to spread rows over cells that cannot be told apart.
+        sigma: noise of one count.
+        shares: float64[n_classes], class shares among all rows.
+    """
+    n, n_classes = counts.shape
+    levels = [(counts, np.ones(n), widths)]
+    while len(levels[-1][0]) > 1:
+        levels.append(tuple(_pairs(part) for part in levels[-1]))  # type: ignore[arg-type]
+    top, cells, _ = levels[-1]
+    noise = sigma * np.sqrt(n_classes * cells)
+    rows = np.maximum(top.sum(axis=1), noise)
+    rates = _shrunk(top, np.broadcast_to(shares, top.shape), sigma, cells)
+    resolved = np.ones(1, np.bool_)
+    for part, cells, width in levels[-2::-1]:
+        rows, resolved = _split_rows(rows, resolved, part, cells, width, sigma)
+        parents = np.repeat(rates, 2, axis=0)[: len(part)]
+        # A part without neighbour is its parent, whose rates have used its counts already.
+        halved = np.arange(len(part)) < len(part) // 2 * 2
+        rates = np.where(halved[:, None], _shrunk(part, parents, sigma, cells), parents)
+    return CellEstimate(rows, rates)
+
+
+def _pairs(part: np.ndarray) -> np.ndarray:
+    """Sums of neighbours along the first axis; a last one without neighbour stays itself."""
+    even = part[::2].copy()
+    even[: len(part) // 2] += part[1::2]
+    return even
+
+
+def _split_rows(
+    rows: np.ndarray,
+    resolved: np.ndarray,
+    part: np.ndarray,
+    cells: np.ndarray,
+    width: np.ndarray,
+    sigma: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the halves of each part, and whether they could be told apart."""
+    n_classes = part.shape[1]
+    totals = part.sum(axis=1)
+    noise = sigma * np.sqrt(n_classes * cells)
+    single = len(part) % 2
+    parents = np.repeat(rows, 2)[: len(part)]
+    halves = _pairs(totals)
+    # Both halves together must hold what the whole was found to hold.
+    fitted = totals + np.repeat((rows - halves) / 2, 2)[: len(part)]
+    fitted = np.where(fitted < SIGNIFICANT * noise, 0.0, fitted)
+    seen = np.repeat(_pairs(fitted), 2)[: len(part)]
+    told = np.repeat(resolved, 2)[: len(part)] & (parents > 2 * SIGNIFICANT * noise) & (seen > 0)
+    by_width = width / np.repeat(_pairs(width), 2)[: len(part)]
+    shares = np.where(told, fitted / np.where(seen > 0, seen, 1.0), by_width)
+    if single:
+        shares[-1], told[-1] = 1.0, resolved[-1]
+    return parents * shares, told
+
+
+def estimate_unordered(counts: np.ndarray, sigma: float, shares: np.ndarray) -> CellEstimate:
+    """Cells without an order; those that drown in noise share their rows and rates."""
+    n, n_classes = counts.shape
+    rows = counts.sum(axis=1)
+    noise = sigma * np.sqrt(n_classes)
+    limit = noise * _limit_of_false_rows(n * noise, max(rows.sum(), 1.0))
+    everywhere = np.broadcast_to(shares, counts.shape)
+    rates = _shrunk(counts, everywhere, sigma, np.ones(n))
+    weak = rows <= limit
+    if weak.any():
+        pooled = counts[weak].sum(axis=0, keepdims=True)
+        n_weak = np.array([weak.sum()], np.float64)
+        rows = np.where(weak, max(pooled.sum(), 0.0) / n_weak, rows)
+        rates[weak] = _shrunk(pooled, everywhere[:1], sigma, n_weak)
+    return CellEstimate(rows, rates)
+
+
+def _limit_of_false_rows(total_noise: float, total_rows: float) -> float:
+    """Least limit, in noise deviations, above which empty cells seem to hold FALSE_ROWS at most."""
+    limits = np.arange(0, 5.25, 0.25)
+    # The mean of a standard normal where it is above z, zero elsewhere, is its density at z.
+    false_rows = total_noise * np.exp(-(limits**2) / 2) / np.sqrt(2 * np.pi)
+    return float(limits[np.argmax(np.append(false_rows[:-1] <= FALSE_ROWS * total_rows, True))])
+
+
+def _shrunk(counts: np.ndarray, prior: np.ndarray, sigma: float, cells: np.ndarray) -> np.ndarray:
+    """Class rates of parts, drawn towards prior: float64[n, n_classes].
+
+    Args:
+        counts: float64[n, n_classes], noisy counts of parts made of cells[i] cells each.
+        prior: float64[n, n_classes], rates of what each is part of.
+        sigma: noise of one count of one cell.
+        cells: float64[n].
+    """
+    n_classes = counts.shape[1]
+    rows = counts.sum(axis=1)
+    noise = sigma**2 * cells
+    trusted = np.maximum(rows, np.sqrt(n_classes * noise))
+    variety = 1 - (prior**2).sum(axis=1)
+    # Variance of (count_k - prior_k * rows), summed over the classes.
+    of_noise = noise * ((1 - prior) ** 2 + (n_classes - 1) * prior**2).sum(axis=1)
+    weight = 1 / (1 + 1 / (SPREAD * trusted) + of_noise / (SPREAD * variety * trusted**2))
+    raw = (counts - prior * rows[:, None]) / trusted[:, None]
+    seen = rows > np.sqrt(n_classes * noise)
+    rates = np.where(seen[:, None], prior + weight[:, None] * raw, prior)
+    return _proper(rates, prior)
+
+
+def _proper(rates: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Positive rates that sum to 1."""
+    rates = np.maximum(rates, LEAST_RATE * prior)
+    proper: np.ndarray = rates / rates.sum(axis=1, keepdims=True)
+    return proper
