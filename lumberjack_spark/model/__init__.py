@@ -7,6 +7,7 @@ estimate       class probabilities of the leaves from their noisy counts
 certificate    what a fit promises, for machines and for people
 saved_format   the format of a saved model, documented there
 storage        saved models on local paths
+description    a forest as text for people
 soundness      whether the parts of a forest fit together
 """
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 from lumberjack_spark.encoding import FeatureEncoder
 from lumberjack_spark.errors import ModelFormatError
 from lumberjack_spark.model.certificate import certificate_text, make_certificate, with_schema
+from lumberjack_spark.model.description import describe_forest
 from lumberjack_spark.model.estimate import leaf_values
 from lumberjack_spark.model.predictions import Predictions
 from lumberjack_spark.model.scorer import Scorer
@@ -57,7 +58,7 @@ class ForestModel:
             self.structure,
             self.leaf_counts,
             self.leaf_values,
-            n_features=len(self.schema.features),
+            n_columns=self.encoder.n_columns,
             n_classes=len(self.schema.classes),
         )
         if len(self.encoder.features) != len(self.schema.features):
@@ -114,6 +115,16 @@ class ForestModel:
     def scorer(self) -> Scorer:
         """The parts that scoring needs."""
         return Scorer(self.schema, self.encoder, self.structure, self.leaf_values)
+
+    @property
+    def nodes_of_trees(self) -> list[int]:
+        """Number of nodes of each tree, split nodes and leaves."""
+        leaves = np.diff(self.structure.leaf_offsets)
+        return [2 * int(count) - 1 for count in leaves]
+
+    def describe(self) -> str:
+        """All trees as text: public splits and released leaf values."""
+        return describe_forest(self.schema, self.encoder, self.structure, self.leaf_values)
 
     def predict_raw(self, batch: pa.RecordBatch) -> np.ndarray:
         """Sum over trees of what each row's leaf says: float64[n, n_classes]."""

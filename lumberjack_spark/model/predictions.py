@@ -33,7 +33,8 @@ class Predictions:
     @property
     def label(self) -> np.ndarray:
         """The most likely class itself: object[n] of texts, int64[n] or bool[n]."""
-        return class_array(self.classes)[self.prediction]
+        chosen: np.ndarray = class_array(self.classes)[self.prediction]
+        return chosen
 
     def __len__(self) -> int:
         return len(self.raw)

@@ -13,7 +13,7 @@ def forest_mistakes(
     leaf_counts: np.ndarray,
     leaf_values: np.ndarray,
     *,
-    n_features: int,
+    n_columns: int,
     n_classes: int,
 ) -> list[str]:
     """What is wrong with a forest, one line each; see Structure for its rules."""
@@ -29,10 +29,10 @@ def forest_mistakes(
         return ["arrays roots, nodes and leaf_offsets must have the shapes of a forest"]
     if offsets[0] != 0 or (np.diff(offsets) < 1).any():
         return ["array leaf_offsets must start at 0 and give each tree a leaf"]
-    if structure.kinds.shape != (n_features,):
-        found.append("array kinds must have an entry for each feature")
-    if not _within(nodes[:, FEATURE], 0, n_features):
-        found.append("split nodes must name a feature of the schema")
+    if structure.kinds.shape != (n_columns,):
+        found.append("array kinds must have an entry for each column of the encoder")
+    if not _within(nodes[:, FEATURE], 0, n_columns):
+        found.append("split nodes must name a column of the encoder")
     found += _reference_mistakes(structure)
     shape = (structure.num_leaves, n_classes)
     if leaf_counts.shape != shape or leaf_counts.dtype != np.int64:

@@ -1,0 +1,154 @@
+"""Scoring a Spark table: columns added to it by one function over the schema's columns.
+
+Only these columns leave the JVM; whatever else the table holds stays there. Rows are scored batch
+by batch as they stream by, so memory does not depend on the table.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sql
+
+from lumberjack_spark.model.scorer import Scorer, class_indices, probabilities
+from lumberjack_spark.schema import batch_from_pandas
+from lumberjack_spark.schema.mistakes import raise_mistakes
+from lumberjack_spark.spark.columns import schema_columns
+
+_SCORES = "raw array<double>, probability array<double>, prediction double"
+_HOLDER = "__lumberjack_scores"
+
+
+@dataclass(frozen=True)
+class ScoreColumns:
+    """Names of the columns to add; an empty name leaves one out.
+
+    Attributes:
+        raw: vector, sum over trees of what the row's leaves say of each class.
+        probability: vector, one share for each declared class.
+        prediction: double, index of the most likely class.
+        label: the most likely class itself.
+        label_index: double, index of the row's own label, null where it is not declared; only
+            for a table that has the label column.
+    """
+
+    raw: str
+    probability: str
+    prediction: str
+    label: str
+    label_index: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns that may be added."""
+        scores = (self.raw, self.probability, self.prediction, self.label, self.label_index)
+        return [name for name in scores if name]
+
+
+def add_scores(df: DataFrame, scorer: Scorer, columns: ScoreColumns) -> DataFrame:
+    """The table with scores beside its columns; no job is run.
+
+    Raises:
+        SchemaError: the table does not suit the schema, or has a column that is to be added.
+    """
+    fields = df.schema
+    with_label = bool(columns.label_index) and scorer.schema.label in fields.names
+    inputs = schema_columns(df, fields, scorer.schema, with_label=with_label)
+    _check_names(fields.names, columns)
+    if not columns.names:
+        return df
+    from pyspark.ml.functions import array_to_vector
+
+    scores = _score_function(scorer, with_label=with_label)(sql.struct(*inputs))
+    held = sql.col(_HOLDER)
+    made = {
+        columns.raw: array_to_vector(held["raw"]),
+        columns.probability: array_to_vector(held["probability"]),
+        columns.prediction: held["prediction"],
+        columns.label: _label(held["prediction"], scorer.schema.classes),
+    }
+    if with_label:
+        made[columns.label_index] = held["label_index"]
+    added = [column.alias(name) for name, column in made.items() if name]
+    # By star, not by name: a joined table may have two columns of one name.
+    return df.select("*", scores.alias(_HOLDER)).select("*", *added).drop(_HOLDER)
+
+
+def _check_names(names: Sequence[str], columns: ScoreColumns) -> None:
+    """Refuse names that are taken; Spark compares names without case."""
+    taken = {name.casefold() for name in names}
+    wanted = [name.casefold() for name in columns.names]
+    mistakes = [
+        f"column {name!r} must not be in the table, as scores go there: rename it or choose "
+        "another name for the scores"
+        for name in columns.names
+        if name.casefold() in taken
+    ]
+    if len(set(wanted)) < len(wanted):
+        mistakes.append(f"columns for scores must have different names, got {columns.names}")
+    raise_mistakes(mistakes)
+
+
+def _label(prediction: Column, classes: Sequence[str | int | bool]) -> Column:
+    """The class with an index, in the classes' own type."""
+    values = sql.array(*(sql.lit(value).cast(_type_of(value)) for value in classes))
+    return sql.element_at(values, (prediction + 1).cast("int"))
+
+
+def _type_of(value: str | int | bool) -> str:
+    """Spark type of a declared class."""
+    if isinstance(value, bool):
+        return "boolean"
+    return "bigint" if isinstance(value, int) else "string"
+
+
+def _score_function(scorer: Scorer, *, with_label: bool) -> Callable[[Column], Column]:
+    """Function of a struct of the schema's columns, as a column of _SCORES."""
+    made: Callable[[Column], Column]
+    kind = f"{_SCORES}, label_index double" if with_label else _SCORES
+    if hasattr(sql, "arrow_udf"):
+
+        def score_arrow(rows: pa.Array) -> pa.Array:
+            return _scores(scorer, pa.RecordBatch.from_struct_array(rows), with_label)
+
+        score_arrow.__annotations__ = {"rows": pa.Array, "return": pa.Array}
+        made = sql.arrow_udf(score_arrow, kind)
+        return made
+    import pandas as pd
+
+    def score_pandas(rows: Any) -> Any:
+        batch = batch_from_pandas(rows, scorer.schema, with_label=with_label)
+        scores = _scores(scorer, batch, with_label)
+        return pd.DataFrame(
+            {name: list(scores.field(name).to_numpy(False)) for name in scores.type.names}
+        )
+
+    score_pandas.__annotations__ = {"rows": pd.DataFrame, "return": pd.DataFrame}
+    from pyspark.sql.pandas.functions import pandas_udf
+
+    made = pandas_udf(score_pandas, kind)  # type: ignore[call-overload]
+    return made
+
+
+def _scores(scorer: Scorer, batch: pa.RecordBatch, with_label: bool) -> pa.StructArray:
+    """Scores of a batch as a struct array of _SCORES."""
+    raw = scorer.raw(batch)
+    arrays = {
+        "raw": _lists(raw),
+        "probability": _lists(probabilities(raw)),
+        "prediction": pa.array(class_indices(raw).astype(np.float64)),
+    }
+    if with_label:
+        own = scorer.reader.labels(batch).astype(np.float64)
+        arrays["label_index"] = pa.array(own, mask=own < 0)
+    return pa.StructArray.from_arrays(list(arrays.values()), list(arrays))
+
+
+def _lists(matrix: np.ndarray) -> pa.ListArray:
+    """Rows of a matrix as lists."""
+    n, width = matrix.shape
+    ends = pa.array(np.arange(n + 1, dtype=np.int32) * np.int32(width))
+    return pa.ListArray.from_arrays(ends, pa.array(np.ascontiguousarray(matrix).ravel()))
