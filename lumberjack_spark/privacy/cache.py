@@ -128,5 +128,6 @@ def _decode(body: dict[str, Any], request: PlanRequest) -> CertifiedRelease:
         leaves=leaves,
         marginals=marginals,
         neighbors=request.neighbors,
+        classes=request.num_classes,
     )
     return CertifiedRelease(release, body["delta"], body["notes"])

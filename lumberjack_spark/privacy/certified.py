@@ -36,6 +36,7 @@ class CertifiedRelease:
         facts: dict[str, float | str] = {
             "leaf_share": request.leaf_share,
             "kept_for_certain": bits.certain_count,
+            "largest_num_classes": request.num_classes,
         }
         return NoisePlan(
             bits=bits,

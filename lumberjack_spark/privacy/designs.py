@@ -120,4 +120,5 @@ def other_noise(
         leaves=noise,
         marginals=marginals,
         neighbors=request.neighbors,
+        classes=request.num_classes,
     )

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from lumberjack_spark.privacy.bit_tables import MAXIMUM_ENTRIES, require_entries
+from lumberjack_spark.privacy.bit_tables import require_entries
 from lumberjack_spark.privacy.plan import BitTable
 
 
@@ -69,9 +69,7 @@ def _climb(bottom: float, order: float, cost: float, out: npt.NDArray[np.float64
     return -1
 
 
-def equal_cost_table(
-    *, bottom: float, order: float, cost: float, minimum_count: int, size_hint: int = 4096
-) -> BitTable:
+def equal_cost_table(*, bottom: float, order: float, cost: float, minimum_count: int) -> BitTable:
     """Table that rises from 0 to 1 in steps of equal cost, symmetric about one half.
 
     Args:
@@ -79,18 +77,16 @@ def equal_cost_table(
         order: a > 0; a step costs ln sum_b P_b (P_b / Q_b)^a in the worse direction.
         cost: kappa, cost of a step, in nats; > 0.
         minimum_count: c0, in rows.
-        size_hint: room for the lower half; grows as needed.
 
     Raises:
         BudgetError: the table would have more than 4 million entries.
     """
-    lower = np.empty(size_hint)
-    while True:
-        count = _climb(bottom, order, math.expm1(cost), lower)
-        if count >= 0:
-            break
-        require_entries(4.0 * lower.size)
-        lower = np.empty(min(4 * lower.size, MAXIMUM_ENTRIES))
+    # A step moves 2 asin(sqrt(p)) by about this much or more on its way to pi / 2.
+    stride = math.sqrt(2 * cost / (order * (order + 1)))
+    require_entries(math.pi / stride)
+    lower = np.empty(int(math.pi / stride) + 256)
+    count = _climb(bottom, order, math.expm1(cost), lower)
+    require_entries(math.inf if count < 0 else 2.0 * count)
     lower = lower[:count]
     words = np.maximum(np.rint(np.ldexp(lower, 64)), 1.0).astype(np.uint64)
     last = lower[-1]

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from lumberjack_spark.privacy.game_kernel import RELATIVE_SLACK, UNIT_SLACK, play_steps
+from lumberjack_spark.privacy.game_kernel import RELATIVE_SLACK, UNIT_SLACK, mix_taps, play_steps
 from lumberjack_spark.privacy.pairs import PairFamily
 from lumberjack_spark.privacy.ratio_law import RatioLaw
 
@@ -65,14 +65,17 @@ class Game:
         """Play one release whose likelihood ratio has a fixed law, whatever the analyst does."""
         weights, offsets, constants, slopes = self._stencil(law.mass, law.mass, law.log_ratio)
         first, last = int(offsets.min()), int(offsets.max()) + 1
-        taps = np.bincount(offsets - first, weights[:, 0], last - first + 1)
+        taps = np.zeros(last - first + 1)
+        taps += np.bincount(offsets - first, weights[:, 0], last - first + 1)
         taps += np.bincount(offsets + 1 - first, weights[:, 1], last - first + 1)
         padded, below = self._padded(first, last)
         size = self.values.size
         window = padded[below + first : below + last + size]
         gap = 1.0 - self.values[0]
         chord = constants.sum() - slopes.sum() * gap * np.exp(self.spacing * np.arange(size))
-        mixed = np.correlate(window, taps, mode="valid") + np.maximum(chord, 0.0) + law.lost
+        mixed = np.empty(size)
+        mix_taps(window, taps, mixed)
+        mixed += np.maximum(chord, 0.0) + law.lost
         # A sum of n positive terms is within n roundings; the sums over atoms count as well.
         slack = RELATIVE_SLACK + (taps.size + law.mass.size) * 2.0**-53
         self.values = np.minimum(np.maximum(self.values, mixed * (1 + slack)), 1.0)

@@ -91,3 +91,24 @@ def play_steps(
                 fresh[start + i] = min(out[i] * (1.0 + RELATIVE_SLACK), 1.0)
         for i in range(size):
             padded[below + i] = fresh[i]
+
+
+@njit(cache=True, fastmath={"contract", "nnan", "ninf", "nsz"})
+def mix_taps(window: Floats, taps: Floats, out: Floats) -> None:
+    """Set out[i] to sum_t taps[t] * window[i + t].
+
+    Args:
+        window: float64[n + taps - 1].
+        taps: float64[taps], >= 0.
+        out: float64[n], overwritten.
+    """
+    out[:] = 0.0
+    for start in range(0, out.shape[0], _BLOCK):
+        count = min(_BLOCK, out.shape[0] - start)
+        part = out[start : start + count]
+        for t in range(taps.shape[0]):
+            tap = taps[t]
+            if tap > 0.0:
+                values = window[start + t : start + t + count]
+                for i in range(count):
+                    part[i] += tap * values[i]

@@ -25,8 +25,8 @@ Floats = npt.NDArray[np.float64]
 
 # Families up to this size are played pair by pair.
 _SMALL = 48
-_INFLATION = 1e-9
-_CHECK_MARGIN = 1e-11
+_INFLATION = 1e-12
+_CHECK_MARGIN = 1e-13
 # Cheap pairs are thinned at most this much more than the middle ones.
 _LEAST_WEIGHT = 0.0025
 
@@ -121,7 +121,7 @@ def outline(family: PairFamily, spacing: float, order: float = 1.0) -> PairFamil
     anchors = _anchors(family, spacing, order)
     if anchors.size > 0.8 * family.low.size:
         return family
-    top = float(family.gain.max()) * (1 + _INFLATION)
+    top = float(family.gain.max())
     low, gain = _chain(family.low, family.gain, anchors, top)
     rest, mirrored = _chain(family.high_rest, family.gain, anchors[::-1], top)
     rest, mirrored = rest[::-1], mirrored[::-1]
@@ -160,30 +160,42 @@ def _chain(
     infinite = float(gain[position == 0].max(initial=0.0))
     finite = position > 0
     tangent = float(((gain[finite] - infinite) / position[finite]).max(initial=0.0))
-    kept = [(tangent, infinite)] if tangent > 0 else []
-    for slope in _hull_slopes(position[anchors], gain[anchors]):
-        if slope < tangent * (1 - 1e-6):
-            intercept = float((gain - slope * position).max())
-            kept.append((slope, intercept + _INFLATION * abs(intercept)))
-    kept.append((0.0, top))
-    slope, intercept = np.array(kept).T
-    crossing = np.diff(intercept) / -np.diff(slope)
-    position_at = np.concatenate(([0.0], np.maximum.accumulate(np.maximum(crossing, 0.0))))
-    gain_at = np.minimum(slope * position_at + intercept, top)
-    gain_at = np.minimum(gain_at * (1 + _INFLATION), 1.0 - position_at)
-    _check_contains(position_at, gain_at, position, gain)
-    return position_at, gain_at
+    edges = _rising_edges(position[anchors], gain[anchors], tangent * (1 - 1e-6))
+    # The highest pair is looked for near its edge; where that was wrong, everywhere.
+    for reach, inflation in ((2, _INFLATION), (anchors.size, _INFLATION), (anchors.size, 1e-9)):
+        kept = [(tangent, infinite)] if tangent > 0 else []
+        for slope, first, last in edges:
+            ends = anchors[max(first - reach, 0)], anchors[min(last + reach, anchors.size - 1)]
+            near = slice(min(ends), max(ends) + 1)
+            kept.append((slope, float((gain[near] - slope * position[near]).max())))
+        chain = _crossings([*kept, (0.0, top)], inflation)
+        if _contains(*chain, position, gain):
+            return chain
+    raise AssertionError("an outline must contain its pairs")
 
 
-def _hull_slopes(position: Floats, gain: Floats) -> list[float]:
-    """Slopes of the rising edges of the upper hull of (0, 0) and the given points."""
-    hull = [(0.0, 0.0)]
-    for point in zip(position.tolist(), gain.tolist(), strict=True):
-        while len(hull) > 1 and _slope(hull[-2], hull[-1]) <= _slope(hull[-1], point) * (1 + 1e-6):
+def _crossings(lines: list[tuple[float, float]], inflation: float) -> tuple[Floats, Floats]:
+    """Points where consecutive lines (slope, intercept) meet, raised beyond their rounding."""
+    slope, intercept = np.array(lines).T
+    crossing = np.maximum(np.diff(intercept) / -np.diff(slope), 0.0)
+    position = np.concatenate(([0.0], np.maximum.accumulate(crossing)))
+    gain = np.minimum(slope * position + intercept, intercept[-1]) * (1 + inflation)
+    return position, np.minimum(gain, 1.0 - position)
+
+
+def _rising_edges(position: Floats, gain: Floats, steepest: float) -> list[tuple[float, int, int]]:
+    """Slope and ends of the rising edges of the points' upper hull, below a slope."""
+    points = list(zip(position.tolist(), gain.tolist(), strict=True))
+    hull: list[int] = []
+    for i, point in enumerate(points):
+        while len(hull) > 1:
+            last = _slope(points[hull[-2]], points[hull[-1]])
+            if last > _slope(points[hull[-1]], point) * (1 + 1e-6):
+                break
             hull.pop()
-        hull.append(point)
-    slopes = [_slope(a, b) for a, b in pairwise(hull)]
-    return [slope for slope in slopes if 0 < slope < math.inf]
+        hull.append(i)
+    edges = [(_slope(points[i], points[j]), i, j) for i, j in pairwise(hull)]
+    return [edge for edge in edges if 0 < edge[0] < steepest]
 
 
 def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
@@ -191,12 +203,11 @@ def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
     return (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else math.inf
 
 
-def _check_contains(vertex: Floats, height: Floats, position: Floats, gain: Floats) -> None:
-    """Assert that the chain is above every pair up to its last vertex."""
+def _contains(vertex: Floats, height: Floats, position: Floats, gain: Floats) -> bool:
+    """Whether the chain is above every pair up to its last vertex, with room for rounding."""
     inside = position <= vertex[-1]
     reached = np.interp(position[inside], vertex, height)
-    if np.any(reached < gain[inside] * (1 + _CHECK_MARGIN)):
-        raise AssertionError("an outline must contain its pairs")
+    return bool(np.all(reached >= gain[inside] * (1 + _CHECK_MARGIN)))
 
 
 def logistic_outline(eta: float, spacing: float) -> PairFamily:

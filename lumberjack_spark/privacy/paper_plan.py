@@ -80,4 +80,5 @@ def _noise(request: PlanRequest, epsilon: float, bits: BitTable | None = None) -
         leaves=leaves,
         marginals=marginals,
         neighbors=request.neighbors,
+        classes=request.num_classes,
     )

@@ -9,6 +9,7 @@ from lumberjack_spark.privacy import cache
 from lumberjack_spark.privacy.calibration import calibrate
 from lumberjack_spark.privacy.paper_plan import plan_theorem6
 from lumberjack_spark.privacy.plan import Neighbors, NoisePlan
+from lumberjack_spark.privacy.release import DEFAULT_CLASSES
 from lumberjack_spark.privacy.request import Accountant, LeafMode, PlanRequest, Threshold
 
 
@@ -27,6 +28,7 @@ def make_plan(
     histograms: int = 0,
     structure_fraction: float = 0.75,
     neighbors: Neighbors = "add_remove",
+    num_classes: int = DEFAULT_CLASSES,
 ) -> NoisePlan:
     """Plan the noise of one fit so that its whole release is (epsilon, delta)-DP.
 
@@ -45,6 +47,7 @@ def make_plan(
         histograms: marginals that one row is in a cell of.
         structure_fraction: part of the remaining epsilon and delta for the trees; theorem6 only.
         neighbors: "add_remove" or "replace_one".
+        num_classes: number of classes, or more; counts for the rounding of drawn labels.
 
     Returns:
         The plan.
@@ -67,6 +70,7 @@ def make_plan(
         histograms=histograms,
         structure_fraction=structure_fraction,
         neighbors=neighbors,
+        num_classes=num_classes,
     )
     found = cache.load(request)
     if found is None:

@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 # Below this scale the sum of several draws is not close enough to a discrete Gaussian itself.
 SUM_SIGMA = 4.0
 _REACH = 12.5
-_MAXIMUM_ATOMS = 1_000_000
+_MAXIMUM_ATOMS = 250_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,10 +28,10 @@ from lumberjack_spark.privacy.ratio_law import SUM_SIGMA, discrete_gaussian_law
 
 Floats = npt.NDArray[np.float64]
 
+# Majority leaves are planned for up to this many classes unless more are asked for.
+DEFAULT_CLASSES = 128
 # Longest grid that is played; a longer one is made coarser, which is safe.
 _MAXIMUM_GRID = 100_000
-# A drawn label follows its law up to this total variation: the weights come from doubles.
-LABEL_DRAW_ERROR = 2.0**-48
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,7 @@ class Release:
         leaves: noise of the leaves, released last; None for bits alone.
         marginals: noise of the marginals, released first; None for none.
         neighbors: "add_remove" or "replace_one".
+        classes: largest number of labels that a drawn label may be chosen from.
     """
 
     bits: BitTable
@@ -79,6 +80,7 @@ class Release:
     leaves: GaussianLeaves | ExponentialLeaves | None = None
     marginals: GaussianMarginals | None = None
     neighbors: Neighbors = "add_remove"
+    classes: int = DEFAULT_CLASSES
 
     @property
     def doubling(self) -> int:
@@ -95,6 +97,7 @@ def release_of(plan: NoisePlan) -> Release:
         leaves=plan.leaves,
         marginals=plan.marginals,
         neighbors=plan.guarantee.neighbors,
+        classes=int(plan.notes.get("largest_num_classes", DEFAULT_CLASSES)),
     )
 
 
@@ -172,19 +175,26 @@ def draw_distance(release: Release) -> float:
     if isinstance(release.leaves, GaussianLeaves):
         distance += release.trees * gaussian_draw_error(release.leaves.sigma)
     elif isinstance(release.leaves, ExponentialLeaves):
-        distance += release.trees * LABEL_DRAW_ERROR
+        distance += release.trees * label_draw_error(release.classes)
     if release.marginals is not None:
         distance += release.marginals.histograms * gaussian_draw_error(release.marginals.sigma)
     return release.doubling * distance
 
 
 def gaussian_draw_error(sigma: float) -> float:
-    """Total variation between a discrete Gaussian and its table of cumulative 64-bit words.
+    """Total variation between a drawn discrete Gaussian and its law.
 
-    Every threshold is off by at most 2^-65, and the table ends where a tail is below it.
+    The noise is drawn by inversion from one table of cumulative 64-bit words, from two above
+    sigma = 2048; each of their boundaries is off by half a unit.
     """
-    entries = 2 * math.ceil(9.4 * sigma) + 5
+    entries = 20 * sigma + 12 if sigma <= 2048 else 80 * math.sqrt(sigma) + 24
     return entries * 2.0**-65
+
+
+def label_draw_error(classes: int) -> float:
+    """Total variation between a drawn label and its law, for this many classes."""
+    width = (classes - 1).bit_length()
+    return (classes - 1) * (2.0 ** (width + 1) + 5) * 2.0**-64
 
 
 def bit_families(release: Release, spacing: float, order: float) -> list[PairFamily]:

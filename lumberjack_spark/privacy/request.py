@@ -55,6 +55,7 @@ class PlanRequest:
         histograms: marginals that one row is in a cell of; >= 1 if marginal_share > 0.
         structure_fraction: part of epsilon and delta that goes to the trees; theorem6 only.
         neighbors: "add_remove" or "replace_one".
+        num_classes: largest number of classes that majority leaves may choose from.
     """
 
     epsilon: float
@@ -70,6 +71,7 @@ class PlanRequest:
     histograms: int
     structure_fraction: float
     neighbors: Neighbors
+    num_classes: int = 128
 
     def __post_init__(self) -> None:
         finite = math.isfinite(self.epsilon)
@@ -78,6 +80,7 @@ class PlanRequest:
         _require_integer("num_trees", self.num_trees, 1, MAXIMUM_TREES)
         _require_integer("max_depth", self.max_depth, 1, MAXIMUM_DEPTH)
         _require_integer("min_exact_count", self.min_exact_count, 0, 2**40)
+        _require_integer("num_classes", self.num_classes, 2, 2**20)
         _require_choice("leaf_mode", self.leaf_mode, ("proportions", "majority"))
         _require_choice("accountant", self.accountant, ("exact", "theorem6"))
         _require_choice("threshold", self.threshold, ("table", "gaussian"))
