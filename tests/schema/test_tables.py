@@ -102,6 +102,15 @@ def test_no_object_raises_whatever_it_is(cells):
     assert reader.labels(batch).size == len(cells)
 
 
+def test_mixed_categories_of_pandas_read_like_their_values():
+    cells = pd.Series([True, 2.5, "a", None], dtype=object).astype("category")
+    for order in (cells, cells[:2].astype(object).astype("category")):
+        frame = pd.DataFrame(dict.fromkeys("ntwb", order))
+        clean = RowReader(SCHEMA).features(batch_from_pandas(frame, SCHEMA))
+        assert clean[1][:2].tolist() == [3, 2]
+        assert clean[3][:2].tolist() == [1, 2]
+
+
 def test_numpy_scalars_that_arrow_cannot_mix_are_read_one_by_one():
     cells = pd.Series([np.datetime64("2020-01-01"), np.int8(3), np.float32(2.5)], dtype=object)
     clean = RowReader(SCHEMA).features(
