@@ -103,12 +103,13 @@ def test_no_object_raises_whatever_it_is(cells):
 
 
 def test_mixed_categories_of_pandas_read_like_their_values():
-    cells = pd.Series([True, 2.5, "a", None], dtype=object).astype("category")
-    for order in (cells, cells[:2].astype(object).astype("category")):
-        frame = pd.DataFrame(dict.fromkeys("ntwb", order))
+    for values in ([2.5, True], [2.5, True, "a"]):
+        categories = pd.Index(values, dtype=object)
+        cells = pd.Series(pd.Categorical([*values, None], categories=categories))
+        frame = pd.DataFrame(dict.fromkeys("ntwb", cells))
         clean = RowReader(SCHEMA).features(batch_from_pandas(frame, SCHEMA))
-        assert clean[1][:2].tolist() == [3, 2]
-        assert clean[3][:2].tolist() == [1, 2]
+        assert clean[1].tolist() == [2, 3, 0, 5][: len(values)] + [5]
+        assert clean[3].tolist() == [2, 1, 2, 3][: len(values)] + [3]
 
 
 def test_numpy_scalars_that_arrow_cannot_mix_are_read_one_by_one():
