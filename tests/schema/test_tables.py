@@ -108,8 +108,8 @@ def test_mixed_categories_of_pandas_read_like_their_values():
         cells = pd.Series(pd.Categorical([*values, None], categories=categories))
         frame = pd.DataFrame(dict.fromkeys("ntwb", cells))
         clean = RowReader(SCHEMA).features(batch_from_pandas(frame, SCHEMA))
-        assert clean[1].tolist() == [2, 3, 0, 5][: len(values)] + [5]
-        assert clean[3].tolist() == [2, 1, 2, 3][: len(values)] + [3]
+        assert clean[1].tolist() == [*[2, 3, 0][: len(values)], 5]
+        assert clean[3].tolist() == [*[2, 1, 2][: len(values)], 3]
 
 
 def test_numpy_scalars_that_arrow_cannot_mix_are_read_one_by_one():
