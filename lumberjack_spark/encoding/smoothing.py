@@ -60,14 +60,14 @@ def estimate_ordered(
     top, cells, _ = levels[-1]
     noise = sigma * np.sqrt(n_classes * cells)
     rows = np.maximum(top.sum(axis=1), noise)
-    rates = _shrunk(top, np.broadcast_to(shares, top.shape), sigma, cells)
+    rates = shrunk_rates(top, np.broadcast_to(shares, top.shape), sigma, cells)
     resolved = np.ones(1, np.bool_)
     for part, cells, width in levels[-2::-1]:
         rows, resolved = _split_rows(rows, resolved, part, cells, width, sigma)
         parents = np.repeat(rates, 2, axis=0)[: len(part)]
         # A part without neighbour is its parent, whose rates have used its counts already.
         halved = np.arange(len(part)) < len(part) // 2 * 2
-        rates = np.where(halved[:, None], _shrunk(part, parents, sigma, cells), parents)
+        rates = np.where(halved[:, None], shrunk_rates(part, parents, sigma, cells), parents)
     return CellEstimate(rows, rates)
 
 
@@ -112,13 +112,13 @@ def estimate_unordered(counts: np.ndarray, sigma: float, shares: np.ndarray) -> 
     noise = sigma * np.sqrt(n_classes)
     limit = noise * _limit_of_false_rows(n * noise, max(rows.sum(), 1.0))
     everywhere = np.broadcast_to(shares, counts.shape)
-    rates = _shrunk(counts, everywhere, sigma, np.ones(n))
+    rates = shrunk_rates(counts, everywhere, sigma, np.ones(n))
     weak = rows <= limit
     if weak.any():
         pooled = counts[weak].sum(axis=0, keepdims=True)
         n_weak = np.array([weak.sum()], np.float64)
         rows = np.where(weak, max(pooled.sum(), 0.0) / n_weak, rows)
-        rates[weak] = _shrunk(pooled, everywhere[:1], sigma, n_weak)
+        rates[weak] = shrunk_rates(pooled, everywhere[:1], sigma, n_weak)
     return CellEstimate(rows, rates)
 
 
@@ -130,14 +130,21 @@ def _limit_of_false_rows(total_noise: float, total_rows: float) -> float:
     return float(limits[np.argmax(np.append(false_rows[:-1] <= FALSE_ROWS * total_rows, True))])
 
 
-def _shrunk(counts: np.ndarray, prior: np.ndarray, sigma: float, cells: np.ndarray) -> np.ndarray:
-    """Class rates of parts, drawn towards prior: float64[n, n_classes].
+def shrunk_rates(
+    counts: np.ndarray,
+    prior: np.ndarray,
+    sigma: float,
+    cells: np.ndarray,
+    spread: float = SPREAD,
+) -> np.ndarray:
+    """Class rates of parts, drawn towards prior: float64[n, n_classes], positive.
 
     Args:
         counts: float64[n, n_classes], noisy counts of parts made of cells[i] cells each.
         prior: float64[n, n_classes], rates of what each is part of.
         sigma: noise of one count of one cell.
         cells: float64[n].
+        spread: see SPREAD.
     """
     n_classes = counts.shape[1]
     rows = counts.sum(axis=1)
@@ -146,7 +153,7 @@ def _shrunk(counts: np.ndarray, prior: np.ndarray, sigma: float, cells: np.ndarr
     variety = 1 - (prior**2).sum(axis=1)
     # Variance of (count_k - prior_k * rows), summed over the classes.
     of_noise = noise * ((1 - prior) ** 2 + (n_classes - 1) * prior**2).sum(axis=1)
-    weight = 1 / (1 + 1 / (SPREAD * trusted) + of_noise / (SPREAD * variety * trusted**2))
+    weight = 1 / (1 + 1 / (spread * trusted) + of_noise / (spread * variety * trusted**2))
     raw = (counts - prior * rows[:, None]) / trusted[:, None]
     seen = rows > np.sqrt(n_classes * noise)
     rates = np.where(seen[:, None], prior + weight[:, None] * raw, prior)

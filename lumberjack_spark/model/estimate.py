@@ -1,12 +1,26 @@
 """Class probabilities of the leaves from their noisy counts.
 
+A tree's noisy counts add up: a node's count is the sum over the leaves below it. From the root
+down, the class rates of each child are drawn towards those of its parent, the more so the less its
+own count stands out of the noise (encoding.smoothing), so that a leaf that drowns in noise says what
+its nearest ancestor with enough rows says, and class shares are kept however skewed they are.
+In the mean over trees a leaf weighs more if it is sure, since an average of many trees is too timid,
+and if it holds many rows.
+
 Post-processing of released values alone: it costs no privacy.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from lumberjack_spark.encoding.smoothing import shrunk_rates
 from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
 from lumberjack_spark.training import ReleasedForest
+from lumberjack_spark.trees.forest import LEFT, RIGHT, Structure
+
+SPREAD = 0.5  # variance of rates between the children of a node, as a share of p (1 - p)
+DOUBT = 0.3  # what is added to a leaf's variance of classes, as a share of that of all rows
 
 
 def leaf_values(forest: ReleasedForest, plan: NoisePlan) -> np.ndarray:
@@ -17,14 +31,79 @@ def leaf_values(forest: ReleasedForest, plan: NoisePlan) -> np.ndarray:
         plan: its noise.
 
     Returns:
-        float32[num_leaves, n_classes], nonnegative rows that sum to 1: class probabilities, with
-        majority leaves the vote for one class. A forest's estimate is the mean over its trees.
+        float32[num_leaves, n_classes], >= 0: class probabilities times the leaf's weight, with
+        majority leaves the vote for one class. A forest's estimate is the sum over its trees,
+        divided by its sum over the classes.
     """
     counts = forest.leaf_counts
     if not isinstance(plan.leaves, GaussianLeaves):
         return counts.astype(np.float32)
-    known = np.maximum(counts, 0).astype(np.float64)
-    # The noise of a count is worth this many rows that say nothing.
-    weight = plan.leaves.sigma
-    smoothed = known + weight / counts.shape[1]
-    return (smoothed / smoothed.sum(axis=1, keepdims=True)).astype(np.float32)
+    shares = forest.encoder.class_shares
+    if shares is None:
+        totals = np.maximum(counts.sum(axis=0), 1)
+        shares = totals / totals.sum()
+    rates = leaf_rates(forest.structure, counts, plan.leaves.sigma, shares)
+    rows = np.maximum(counts.sum(axis=1), 0) + plan.leaves.sigma
+    weights = np.sqrt(rows / (_variety(rates) + DOUBT * _variety(shares[None])))
+    return (rates * weights[:, None]).astype(np.float32)
+
+
+def leaf_rates(
+    structure: Structure, counts: np.ndarray, sigma: float, shares: np.ndarray
+) -> np.ndarray:
+    """Class rates of the leaves: float64[num_leaves, n_classes], positive rows that sum to 1.
+
+    Args:
+        structure: the forest.
+        counts: int64[num_leaves, n_classes], noisy counts.
+        sigma: their noise, in rows.
+        shares: float64[n_classes], class shares among all rows, positive.
+    """
+    n_nodes, n_classes = len(structure.nodes), counts.shape[1]
+    children = structure.nodes[:, [LEFT, RIGHT]]
+    levels = list(_levels(structure.roots, children))
+    sums, cells = np.zeros((n_nodes, n_classes)), np.zeros(n_nodes)
+    for nodes in levels[::-1]:
+        for side in range(2):
+            below = children[nodes, side]
+            sums[nodes] += _of(below, sums, counts)
+            cells[nodes] += _of(below, cells, np.ones(len(counts)))
+    node_rates = np.tile(shares, (n_nodes, 1))
+    rates = np.tile(shares, (len(counts), 1))
+    for nodes in levels:
+        for side in range(2):
+            below = children[nodes, side]
+            found = shrunk_rates(
+                _of(below, sums, counts).astype(np.float64),
+                node_rates[nodes],
+                sigma,
+                _of(below, cells, np.ones(len(counts))),
+                SPREAD,
+            )
+            is_leaf = below < 0
+            node_rates[below[~is_leaf]] = found[~is_leaf]
+            rates[~below[is_leaf]] = found[is_leaf]
+    return rates
+
+
+def _levels(roots: np.ndarray, children: np.ndarray) -> Iterator[np.ndarray]:
+    """Split nodes of all trees level by level, from the roots down."""
+    nodes = roots[roots >= 0]
+    while len(nodes):
+        yield nodes
+        below = children[nodes].ravel()
+        nodes = below[below >= 0]
+
+
+def _of(references: np.ndarray, of_nodes: np.ndarray, of_leaves: np.ndarray) -> np.ndarray:
+    """Entries of nodes (references >= 0) and of leaves (the others)."""
+    is_leaf = references < 0
+    found = of_nodes[np.where(is_leaf, 0, references)]
+    found[is_leaf] = of_leaves[~references[is_leaf]]
+    return found
+
+
+def _variety(rates: np.ndarray) -> np.ndarray:
+    """Probability that two rows of the same place differ in class: float64[n]."""
+    variety: np.ndarray = 1 - (rates**2).sum(axis=1)
+    return variety
