@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -174,7 +175,7 @@ def _count_tree(tree: int, runs: Iterator[Run], counting: Counting) -> NodeRecor
     return counter.finish()
 
 
-def _record_type(n_words: int, n_classes: int) -> np.dtype:  # type: ignore[type-arg]
+def _record_type(n_words: int, n_classes: int) -> np.dtype[Any]:
     """Layout of a packed node record."""
     return np.dtype(
         [

@@ -13,6 +13,7 @@ Privacy    counts are exact and stay inside fit; bits are functions of counts an
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -44,9 +45,9 @@ class NodeRecords:
 
 
 @njit(cache=True, inline="always")
-def _leading_zeros(x):  # type: ignore[no-untyped-def]
+def _leading_zeros(x: Any) -> Any:
     """Number of zero bits before the first 1 of a non-zero uint64."""
-    n = 0
+    n = np.int64(0)
     for width in (32, 16, 8, 4, 2, 1):  # without branches: they would be mispredicted
         step = np.int64((x >> np.uint64(64 - width)) == 0) * width
         x <<= np.uint64(step)
@@ -55,7 +56,7 @@ def _leading_zeros(x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _length(code):  # type: ignore[no-untyped-def]
+def _length(code: Any) -> Any:
     """Number of branches in a path code: the place of its last 1."""
     word = code.size - 1
     while code[word] == 0:
@@ -65,7 +66,7 @@ def _length(code):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _first_difference(code, codes, i):  # type: ignore[no-untyped-def]
+def _first_difference(code: Any, codes: Any, i: Any) -> Any:
     """Place of the first bit in which code and codes[i] differ; -1 if they are equal."""
     for word in range(code.size):
         if code[word] != codes[i, word]:
@@ -74,24 +75,7 @@ def _first_difference(code, codes, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")  # a call would copy the descriptors of 13 arrays
-def _close(
-    down_to,
-    code,
-    sums,
-    stack_levels,
-    stack_sums,
-    stack_flags,
-    n_stack,
-    minimum_count,
-    weights,
-    words,
-    n_words_used,
-    levels,
-    prefixes,
-    bits,
-    children,
-    n_records,
-):  # type: ignore[no-untyped-def]
+def _close(down_to: Any, code: Any, sums: Any, stack_levels: Any, stack_sums: Any, stack_flags: Any, n_stack: Any, minimum_count: Any, weights: Any, words: Any, n_words_used: Any, levels: Any, prefixes: Any, bits: Any, children: Any, n_records: Any) -> Any:  # noqa: E501  # fmt: skip
     """Close the open nodes at levels > down_to; returns (n_stack, n_words_used, n_records)."""
     n_classes = sums.size - 1
     top = -1  # deepest level of the entry at hand; that of the last entry is found when needed
@@ -146,24 +130,7 @@ def _close(
 
 
 @njit(cache=True)
-def _count(
-    codes,
-    payload,
-    start,
-    code,
-    sums,
-    stack_levels,
-    stack_sums,
-    stack_flags,
-    n_stack,
-    minimum_count,
-    weights,
-    words,
-    levels,
-    prefixes,
-    bits,
-    children,
-):  # type: ignore[no-untyped-def]
+def _count(codes: Any, payload: Any, start: Any, code: Any, sums: Any, stack_levels: Any, stack_sums: Any, stack_flags: Any, n_stack: Any, minimum_count: Any, weights: Any, words: Any, levels: Any, prefixes: Any, bits: Any, children: Any) -> Any:  # noqa: E501  # fmt: skip
     """Take records start.. until they, the words or the output run out.
 
     Returns (first record not taken, n_stack, words used, nodes kept).

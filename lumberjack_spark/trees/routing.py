@@ -16,6 +16,8 @@ The kernels share this file because numba's cache does not notice a change in an
 inner loops are free of branches that depend on rows: those would be mispredicted half of the time.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -34,9 +36,20 @@ MAX_DEPTH = 126
 _WALKERS = 32  # single rows walked in turn, so that the latencies of their steps overlap
 _SMALL_GROUP = 8  # up to so many rows, walking each alone beats partitioning the group
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+# What is left to split on, one column a feature: LOW and HIGH bound the codes of an ordered
+# feature; of a one-of feature LOW counts the categories asked about, HIGH the declared ones, and
+# `asked` holds the former, sorted. The first n_alive entries of ALIVE have LOW < HIGH.
+_LOW, _HIGH, _ALIVE, _VALUE = range(4)
+# What was done at each level of the path at hand: place in ALIVE, feature and code of the split,
+# branch taken, the feature's old LOW and HIGH, whether it was exhausted, and n_alive before.
+_PLACE, _FEATURE, _CODE, _RIGHT, _OLD_LOW, _OLD_HIGH, _GONE, _N_ALIVE = range(8)
+
 
 @njit(cache=True, inline="always")
-def _mix(x):  # type: ignore[no-untyped-def]
+def _mix(x: Any) -> Any:
     """Finaliser of splitmix64: uint64 -> well-mixed uint64."""
     x = (x ^ (x >> _S30)) * _MIX_1
     x = (x ^ (x >> _S27)) * _MIX_2
@@ -44,20 +57,14 @@ def _mix(x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _child(node_hash, right):  # type: ignore[no-untyped-def]
+def _child(node_hash: Any, right: Any) -> Any:
     """Hash of the left (right = 0) or right (right = 1) child of a node."""
     return _mix(node_hash + (_LEFT ^ (_LEFT_XOR_RIGHT * np.uint64(right))))
 
 
-@njit(cache=True)
-def _root(seed, tree):  # type: ignore[no-untyped-def]
-    """Hash of the root of a tree."""
-    return _mix(_mix(np.uint64(seed) + _GOLDEN) + np.uint64(tree) * _GOLDEN)
-
-
 @njit(cache=True, inline="always")
-def _draw(node_hash, base, n_alive, low, high, alive):  # type: ignore[no-untyped-def]
-    """(place in alive, feature, code below which to split or rank of the category asked)."""
+def _draw(node_hash: Any, base: Any, n_alive: Any, low: Any, high: Any, alive: Any) -> Any:
+    """(place in alive, feature, threshold code or rank among all categories not asked yet)."""
     place = np.int64(((node_hash >> _S32) * np.uint64(n_alive)) >> _S32)
     feature = np.int64(alive[base + place])
     least = np.int64(low[base + feature])
@@ -66,7 +73,7 @@ def _draw(node_hash, base, n_alive, low, high, alive):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def _category(code, n_asked, asked):  # type: ignore[no-untyped-def]
+def _category(code: Any, n_asked: Any, asked: Any) -> Any:
     """The category of a drawn code: its rank counts only those not in asked[:n_asked], sorted."""
     category = code - n_asked
     for i in range(n_asked):
@@ -76,7 +83,7 @@ def _category(code, n_asked, asked):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _ask(category, n_asked, asked):  # type: ignore[no-untyped-def]
+def _ask(category: Any, n_asked: Any, asked: Any) -> None:
     """Insert a category into asked[:n_asked], sorted."""
     i = n_asked
     while i > 0 and asked[i - 1] > category:
@@ -86,7 +93,7 @@ def _ask(category, n_asked, asked):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _unask(category, n_asked, asked):  # type: ignore[no-untyped-def]
+def _unask(category: Any, n_asked: Any, asked: Any) -> None:
     """Take back _ask, with the same n_asked."""
     i = 0
     while asked[i] != category:
@@ -97,33 +104,91 @@ def _unask(category, n_asked, asked):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _walk_alone(
-    n,
-    max_depth,
-    kinds,
-    lower,
-    upper,
-    values,
-    low,
-    high,
-    alive,
-    n_alive,
-    asked,
-    hashes,
-    levels,
-    slots,
-    active,
-    codes,
-):  # type: ignore[no-untyped-def]
-    """Walk the walkers 1..n to their ends, one level each in turn."""
-    d = kinds.size
-    for i in range(n):
-        active[i] = i + 1
+def _at_root(seed: Any, tree: Any, max_depth: Any, space: SplitSpace) -> Any:
+    """State of the path of no branches: (ranges, asked, hashes, steps)."""
+    n_features = space.kinds.size
+    ranges = np.zeros((3, n_features), np.int64)
+    asked = np.zeros((n_features if space.kinds.max() != 0 else 1, max_depth + 1), np.int32)
+    hashes = np.zeros(max_depth + 2, np.uint64)
+    steps = np.zeros((max_depth + 2, 8), np.int64)
+    for f in range(n_features):
+        ranges[_LOW, f], ranges[_HIGH, f] = space.low[f], space.high[f]
+        if ranges[_LOW, f] < ranges[_HIGH, f]:
+            ranges[_ALIVE, steps[0, _N_ALIVE]] = f
+            steps[0, _N_ALIVE] += 1
+    hashes[0] = _mix(_mix(np.uint64(seed) + _GOLDEN) + np.uint64(tree) * _GOLDEN)
+    return ranges, asked, hashes, steps
+
+
+@njit(cache=True, inline="always")
+def _split(level: Any, kinds: Any, ranges: Any, asked: Any, hashes: Any, steps: Any) -> None:
+    """Draw the split of the node at level."""
+    place, feature, code = _draw(
+        hashes[level], 0, steps[level, _N_ALIVE], ranges[_LOW], ranges[_HIGH], ranges[_ALIVE]
+    )
+    if kinds[feature] != 0:
+        code = _category(code, ranges[_LOW, feature], asked[feature])
+    steps[level, _PLACE], steps[level, _FEATURE], steps[level, _CODE] = place, feature, code
+
+
+@njit(cache=True, inline="always")
+def _descend(level: Any, right: Any, kinds: Any, lower: Any, upper: Any, ranges: Any, asked: Any, hashes: Any, steps: Any) -> None:  # noqa: E501  # fmt: skip
+    """Go from the node at level, whose split is drawn, to one of its children."""
+    place, feature = steps[level, _PLACE], steps[level, _FEATURE]
+    code = steps[level, _CODE]
+    low, high = ranges[_LOW, feature], ranges[_HIGH, feature]
+    steps[level, _OLD_LOW], steps[level, _OLD_HIGH], steps[level, _RIGHT] = low, high, right
+    if kinds[feature] == 0:
+        if right:
+            low = np.int64(upper[feature, code])
+        else:
+            high = np.int64(lower[feature, code])
+    elif right:
+        _ask(code, low, asked[feature])
+        low += 1
+    else:
+        low = high
+    ranges[_LOW, feature], ranges[_HIGH, feature] = low, high
+    gone = np.int64(low == high)
+    n_alive = steps[level, _N_ALIVE] - gone
+    if gone:  # the last feature takes the place of the exhausted one
+        ranges[_ALIVE, place] = ranges[_ALIVE, n_alive]
+        ranges[_ALIVE, n_alive] = feature
+    steps[level, _GONE], steps[level + 1, _N_ALIVE] = gone, n_alive
+    hashes[level + 1] = _child(hashes[level], right)
+
+
+@njit(cache=True, inline="always")
+def _ascend(level: Any, kinds: Any, ranges: Any, asked: Any, steps: Any) -> None:
+    """Take back the descent from the node at level."""
+    place, feature = steps[level, _PLACE], steps[level, _FEATURE]
+    if steps[level, _GONE]:
+        ranges[_ALIVE, steps[level, _N_ALIVE] - 1] = ranges[_ALIVE, place]
+        ranges[_ALIVE, place] = feature
+    if kinds[feature] != 0 and steps[level, _RIGHT]:
+        _unask(steps[level, _CODE], steps[level, _OLD_LOW], asked[feature])
+    ranges[_LOW, feature] = steps[level, _OLD_LOW]
+    ranges[_HIGH, feature] = steps[level, _OLD_HIGH]
+
+
+@njit(cache=True)
+def _walk_alone(n: Any, max_depth: Any, kinds: Any, lower: Any, upper: Any, left_over: Any, asked: Any, hashes: Any, n_alive: Any, levels: Any, slots: Any, codes: Any) -> None:  # noqa: E501  # fmt: skip
+    """Walk the walkers 0..n-1 to their ends, one level each in turn.
+
+    left_over int32[4, walkers * d] holds LOW, HIGH, ALIVE and the row's codes of each walker.
+    """
+    low, high, alive, values = (
+        left_over[_LOW],
+        left_over[_HIGH],
+        left_over[_ALIVE],
+        left_over[_VALUE],
+    )
+    active = np.arange(n)
     while n > 0:
         i = 0
         while i < n:
             w = active[i]
-            base = w * d
+            base = w * kinds.size
             level = levels[w]
             bit = _ONE << np.uint64(63 - (level & 63))
             if level == max_depth or n_alive[w] == 0:
@@ -148,8 +213,7 @@ def _walk_alone(
             low[base + feature], high[base + feature] = least, most
             gone = np.int64(least == most)
             n_alive[w] -= gone
-            last = np.int64(alive[base + n_alive[w]])
-            alive[base + place] += (last - feature) * gone
+            alive[base + place] += (np.int64(alive[base + n_alive[w]]) - feature) * gone
             codes[slots[w], level >> 6] |= bit * np.uint64(right)
             hashes[w] = _child(node_hash, right)
             levels[w] = level + 1
@@ -157,155 +221,113 @@ def _walk_alone(
 
 
 @njit(cache=True)
-def _sort_small_groups(starts, ends, n_groups, order, codes):  # type: ignore[no-untyped-def]
-    """Sort the codes of each group in place, order with them."""
-    two_words = codes.shape[1] == 2
+def _sort_groups(starts: Any, ends: Any, n_groups: Any, order: Any, codes: Any) -> None:
+    """Sort the codes of each small group in place, order with them."""
+    last = codes.shape[1] - 1
     for g in range(n_groups):
         for i in range(starts[g] + 1, ends[g]):
-            first, unit = codes[i, 0], order[i]
-            second = codes[i, 1] if two_words else np.uint64(0)
+            first, second, unit = codes[i, 0], codes[i, last], order[i]
             j = i - 1
             while j >= starts[g] and (
-                codes[j, 0] > first or (two_words and codes[j, 0] == first and codes[j, 1] > second)
+                codes[j, 0] > first or (codes[j, 0] == first and codes[j, last] > second)
             ):
-                codes[j + 1, 0] = codes[j, 0]
-                if two_words:
-                    codes[j + 1, 1] = codes[j, 1]
+                codes[j + 1, 0], codes[j + 1, last] = codes[j, 0], codes[j, last]
                 order[j + 1] = order[j]
                 j -= 1
-            codes[j + 1, 0], order[j + 1] = first, unit
-            if two_words:
-                codes[j + 1, 1] = second
+            codes[j + 1, 0], codes[j + 1, last], order[j + 1] = first, second, unit
+
+
+@njit(cache=True, inline="always")
+def _partition(column: Any, code: Any, kind: Any, a: Any, b: Any, order: Any, spare: Any) -> Any:
+    """Bring the rows order[a:b] that go left to the front, stably; returns where right begins."""
+    at, n_right = a, np.int64(0)
+    for i in range(a, b):
+        unit = order[i]
+        value = np.int64(column[unit])
+        right = np.int64(value > code if kind == 0 else value != code)
+        order[at] = unit
+        spare[n_right] = unit
+        n_right += right
+        at += 1 - right
+    for i in range(n_right):
+        order[at + i] = spare[i]
+    return at
 
 
 @njit(cache=True)
-def _route(columns, rows, seed, tree, max_depth, kinds, low_0, high_0, lower, upper, order, codes):  # type: ignore[no-untyped-def]
+def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space: SplitSpace, order: Any, codes: Any) -> None:  # noqa: E501  # fmt: skip
     """Fill order and codes; see route."""
+    kinds, _, _, lower, upper = space
     d, n = columns.shape
-    any_one_of = kinds.max() != 0
-    two_words = codes.shape[1] == 2
-    # Walker 0 is the group of rows being partitioned, the others are single rows.
-    low = np.zeros((_WALKERS + 1) * d, np.int32)
-    high = np.zeros((_WALKERS + 1) * d, np.int32)
-    alive = np.zeros((_WALKERS + 1) * d, np.int32)
-    values = np.zeros((_WALKERS + 1) * d, np.int32)
-    n_alive = np.zeros(_WALKERS + 1, np.int64)
-    asked = np.zeros((_WALKERS + 1, d if any_one_of else 1, max_depth + 1), np.int32)
-    hashes = np.zeros(_WALKERS + 1, np.uint64)
-    levels = np.zeros(_WALKERS + 1, np.int64)
-    slots = np.zeros(_WALKERS + 1, np.int64)
-    active = np.zeros(_WALKERS + 1, np.int64)
-    n_walkers = 0
-    group_starts, group_ends = np.empty(n // 2 + 1, np.int32), np.empty(n // 2 + 1, np.int32)
-    n_groups = 0
-    # One entry a level of the path to the current node; begin, middle, end are places in order.
+    n_words = codes.shape[1]
+    ranges, asked, hashes, steps = _at_root(seed, tree, max_depth, space)
+    bits = np.zeros(2, np.uint64)  # the branches to the node at hand, left-aligned
+    left_over = np.zeros((4, _WALKERS * d), np.int32)
+    asked_alone = np.zeros((_WALKERS, *asked.shape), np.int32)
+    n_alive, levels, slots = np.zeros((3, _WALKERS), np.int64)
+    hashes_alone = np.zeros(_WALKERS, np.uint64)
+    n_walkers, n_groups = 0, 0
+    group_starts, group_ends = np.empty((2, n // 2 + 1), np.int32)
+    spare = np.empty(n, np.int32)
+    # Rows order[begin[level]:end[level]] reach the node at hand; the right ones from middle on.
     begin, middle, end = np.zeros((3, max_depth + 2), np.int64)
-    stage = np.zeros(
-        max_depth + 2, np.int64
-    )  # 0 new, 1 left branch entered, 2 right branch entered
-    place_at, feature_at, code_at, low_at, high_at, gone_at = np.zeros((6, max_depth + 2), np.int64)
-    hash_at = np.zeros(max_depth + 2, np.uint64)
-    right_side = np.empty(n, np.int32)
-    word = np.zeros(2, np.uint64)
-
-    for f in range(d):
-        low[f], high[f] = low_0[f], high_0[f]
-        if low[f] < high[f]:
-            alive[n_alive[0]] = f
-            n_alive[0] += 1
-    end[0], hash_at[0] = n, _root(seed, tree)
+    branches = np.zeros(max_depth + 2, np.int64)  # branches entered so far: 0, 1 or 2
+    end[0] = n
     level = 0
     while level >= 0:
-        if stage[level] > 0:  # back from a child: take its step back
-            feature = feature_at[level]
-            if gone_at[level]:
-                alive[n_alive[0]] = alive[place_at[level]]
-                alive[place_at[level]] = feature
-                n_alive[0] += 1
-            if kinds[feature] != 0 and stage[level] == 2:
-                _unask(code_at[level], low_at[level], asked[0, feature])
-            low[feature], high[feature] = low_at[level], high_at[level]
-            word[level >> 6] &= ~(_ONE << np.uint64(63 - (level & 63)))
         a, b = begin[level], end[level]
-        if stage[level] == 0:
-            if b - a <= _SMALL_GROUP:
-                for slot in range(a, b):
-                    n_walkers += 1
-                    w, unit = n_walkers, order[slot]
-                    base = w * d
-                    for f in range(d):
-                        low[base + f], high[base + f] = low[f], high[f]
-                        alive[base + f], values[base + f] = alive[f], rows[unit, f]
-                        if any_one_of and kinds[f] != 0 and low[f] < high[f]:
-                            for i in range(low[f]):
-                                asked[w, f, i] = asked[0, f, i]
-                    n_alive[w], hashes[w] = n_alive[0], hash_at[level]
-                    levels[w], slots[w] = level, slot
-                    codes[slot, 0] = word[0]
-                    if two_words:
-                        codes[slot, 1] = word[1]
-                    if n_walkers == _WALKERS:
-                        _walk_alone(n_walkers, max_depth, kinds, lower, upper, values, low, high, alive, n_alive, asked, hashes, levels, slots, active, codes)  # noqa: E501  # fmt: skip
-                        n_walkers = 0
-                if b - a > 1:
-                    group_starts[n_groups], group_ends[n_groups] = a, b
-                    n_groups += 1
-                level -= 1
-                continue
-            if level == max_depth or n_alive[0] == 0:
-                word[level >> 6] |= _ONE << np.uint64(63 - (level & 63))
-                for slot in range(a, b):
-                    codes[slot, 0] = word[0]
-                    if two_words:
-                        codes[slot, 1] = word[1]
-                word[level >> 6] &= ~(_ONE << np.uint64(63 - (level & 63)))
-                level -= 1
-                continue
-            place, feature, code = _draw(hash_at[level], 0, n_alive[0], low, high, alive)
-            if kinds[feature] != 0:
-                code = _category(code, low[feature], asked[0, feature])
-            place_at[level], feature_at[level], code_at[level] = place, feature, code
-            low_at[level], high_at[level] = low[feature], high[feature]
-            at, n_right = a, 0
-            for i in range(a, b):
-                unit = order[i]
-                value = np.int64(columns[feature, unit])
-                right = np.int64(value > code if kinds[feature] == 0 else value != code)
-                order[at] = unit
-                right_side[n_right] = unit
-                n_right += right
-                at += 1 - right
-            for i in range(n_right):
-                order[at + i] = right_side[i]
-            middle[level] = at
-        right = stage[level]
+        mark = _ONE << np.uint64(63 - (level & 63))
+        if branches[level] > 0:
+            _ascend(level, kinds, ranges, asked, steps)
+            bits[level >> 6] &= ~mark
+        elif b - a <= _SMALL_GROUP:
+            for slot in range(a, b):
+                w = n_walkers
+                for f in range(d):
+                    for part in range(3):
+                        left_over[part, w * d + f] = ranges[part, f]
+                    left_over[_VALUE, w * d + f] = rows[order[slot], f]
+                    if kinds[f] != 0 and ranges[_LOW, f] < ranges[_HIGH, f]:
+                        for i in range(ranges[_LOW, f]):
+                            asked_alone[w, f, i] = asked[f, i]
+                hashes_alone[w], n_alive[w] = hashes[level], steps[level, _N_ALIVE]
+                levels[w], slots[w] = level, slot
+                for word in range(n_words):
+                    codes[slot, word] = bits[word]
+                n_walkers += 1
+                if n_walkers == _WALKERS:
+                    _walk_alone(n_walkers, max_depth, kinds, lower, upper, left_over, asked_alone, hashes_alone, n_alive, levels, slots, codes)  # noqa: E501  # fmt: skip
+                    n_walkers = 0
+            if b - a > 1:
+                group_starts[n_groups], group_ends[n_groups] = a, b
+                n_groups += 1
+            level -= 1
+            continue
+        elif level == max_depth or steps[level, _N_ALIVE] == 0:
+            for slot in range(a, b):
+                for word in range(n_words):
+                    codes[slot, word] = bits[word]
+                codes[slot, level >> 6] |= mark
+            level -= 1
+            continue
+        else:
+            _split(level, kinds, ranges, asked, hashes, steps)
+            feature = steps[level, _FEATURE]
+            middle[level] = _partition(
+                columns[feature], steps[level, _CODE], kinds[feature], a, b, order, spare
+            )
+        right = branches[level]
         if right == 2:
             level -= 1
             continue
-        stage[level] += 1
-        a, b = (begin[level], middle[level]) if right == 0 else (middle[level], end[level])
-        feature, code, place = feature_at[level], code_at[level], place_at[level]
-        if kinds[feature] == 0:
-            if right:
-                low[feature] = upper[feature, code]
-            else:
-                high[feature] = lower[feature, code]
-        elif right:
-            _ask(code, low[feature], asked[0, feature])
-            low[feature] += 1
-        else:
-            low[feature] = high[feature]
-        gone_at[level] = low[feature] == high[feature]
-        if gone_at[level]:
-            n_alive[0] -= 1
-            alive[place] = alive[n_alive[0]]
-            alive[n_alive[0]] = feature
-        word[level >> 6] |= np.uint64(right) << np.uint64(63 - (level & 63))
-        hash_at[level + 1] = _child(hash_at[level], right)
+        branches[level] += 1
+        _descend(level, right, kinds, lower, upper, ranges, asked, hashes, steps)
+        bits[level >> 6] |= mark * np.uint64(right)
         level += 1
-        begin[level], end[level], stage[level] = a, b, 0
-    _walk_alone(n_walkers, max_depth, kinds, lower, upper, values, low, high, alive, n_alive, asked, hashes, levels, slots, active, codes)  # noqa: E501  # fmt: skip
-    _sort_small_groups(group_starts, group_ends, n_groups, order, codes)
+        begin[level], end[level] = (a, middle[level - 1]) if right == 0 else (middle[level - 1], b)
+        branches[level] = 0
+    _walk_alone(n_walkers, max_depth, kinds, lower, upper, left_over, asked_alone, hashes_alone, n_alive, levels, slots, codes)  # noqa: E501  # fmt: skip
+    _sort_groups(group_starts, group_ends, n_groups, order, codes)
 
 
 def code_words(max_depth: int) -> int:
@@ -314,8 +336,8 @@ def code_words(max_depth: int) -> int:
 
 
 def route(
-    columns: np.ndarray, *, seed: int, tree: int, max_depth: int, space: SplitSpace
-) -> tuple[np.ndarray, np.ndarray]:
+    columns: Array, *, seed: int, tree: int, max_depth: int, space: SplitSpace
+) -> tuple[Array, Array]:
     """Walk rows down one tree.
 
     Args:
@@ -334,96 +356,40 @@ def route(
     if n:
         columns = np.ascontiguousarray(columns)
         rows = np.ascontiguousarray(columns.T)
-        _route(
-            columns, rows, seed, tree, max_depth, space.kinds, space.low, space.high,
-            space.lower, space.upper, order, codes,
-        )  # fmt: skip
+        _route(columns, rows, seed, tree, max_depth, space, order, codes)
     return order, codes
 
 
 @njit(cache=True)
-def _splits(
-    levels,
-    prefixes,
-    seed,
-    tree,
-    max_depth,
-    kinds,
-    low_0,
-    high_0,
-    lower,
-    upper,
-    features,
-    thresholds,
-):  # type: ignore[no-untyped-def]
-    """Fill features and thresholds; see splits."""
-    d = kinds.size
-    low, high, alive = low_0.copy(), high_0.copy(), np.zeros(d, np.int32)
-    asked = np.zeros((d, max_depth + 1), np.int32)
-    place_at, low_at, high_at, gone_at, node_at, right_at = np.zeros((6, max_depth + 2), np.int64)
-    hash_at = np.zeros(max_depth + 2, np.uint64)
-    n_alive = 0
-    for f in range(d):
-        if low[f] < high[f]:
-            alive[n_alive] = f
-            n_alive += 1
-    hash_at[0] = _root(seed, tree)
+def _splits(levels: Any, prefixes: Any, seed: Any, tree: Any, max_depth: Any, space: SplitSpace, features: Any, codes: Any) -> None:  # noqa: E501  # fmt: skip
+    """Fill features and codes; see splits."""
+    kinds, _, _, lower, upper = space
+    ranges, asked, hashes, steps = _at_root(seed, tree, max_depth, space)
     depth = 0
     for node in range(levels.size):
-        while depth > max(levels[node] - 1, 0) or (depth > 0 and levels[node] == 0):
+        while depth > 0 and depth >= levels[node]:
             depth -= 1
-            feature = features[node_at[depth]]
-            if gone_at[depth]:
-                alive[n_alive] = alive[place_at[depth]]
-                alive[place_at[depth]] = feature
-                n_alive += 1
-            if kinds[feature] != 0 and right_at[depth]:
-                _unask(thresholds[node_at[depth]], low_at[depth], asked[feature])
-            low[feature], high[feature] = low_at[depth], high_at[depth]
+            _ascend(depth, kinds, ranges, asked, steps)
         if levels[node] > 0:
-            parent = node_at[depth]
-            feature, code = np.int64(features[parent]), np.int64(thresholds[parent])
-            right = np.int64((prefixes[node, depth >> 6] >> np.uint64(63 - (depth & 63))) & _ONE)
-            low_at[depth], high_at[depth], right_at[depth] = low[feature], high[feature], right
-            if kinds[feature] == 0:
-                if right:
-                    low[feature] = upper[feature, code]
-                else:
-                    high[feature] = lower[feature, code]
-            elif right:
-                _ask(code, low[feature], asked[feature])
-                low[feature] += 1
-            else:
-                low[feature] = high[feature]
-            gone_at[depth] = low[feature] == high[feature]
-            if gone_at[depth]:
-                n_alive -= 1
-                alive[place_at[depth]] = alive[n_alive]
-                alive[n_alive] = feature
-            hash_at[depth + 1] = _child(hash_at[depth], right)
+            bit = (prefixes[node, depth >> 6] >> np.uint64(63 - (depth & 63))) & _ONE
+            _descend(depth, np.int64(bit), kinds, lower, upper, ranges, asked, hashes, steps)
             depth += 1
-        place, feature, code = _draw(hash_at[depth], 0, n_alive, low, high, alive)
-        if kinds[feature] != 0:
-            code = _category(code, low[feature], asked[feature])
-        features[node], thresholds[node] = feature, code
-        place_at[depth], node_at[depth] = place, node
+        _split(depth, kinds, ranges, asked, hashes, steps)
+        features[node], codes[node] = steps[depth, _FEATURE], steps[depth, _CODE]
 
 
 def splits(
-    levels: np.ndarray,
-    prefixes: np.ndarray,
-    *,
-    seed: int,
-    tree: int,
-    max_depth: int,
-    space: SplitSpace,
-) -> tuple[np.ndarray, np.ndarray]:
+    levels: Array, prefixes: Array, *, seed: int, tree: int, max_depth: int, space: SplitSpace
+) -> tuple[Array, Array]:
     """Splits of the nodes of one tree.
 
     Args:
         levels: int64[n], levels of nodes in preorder, closed under parents.
         prefixes: uint64[n, n_words], the branches to them, left-aligned.
-        seed, tree, max_depth, space: as for route.
+        seed: as for route.
+        tree: as for route.
+        max_depth: as for route.
+        space: as for route.
 
     Returns:
         (features uint16[n], codes uint16[n]): left iff the row's code is <= the node's (ordered
@@ -431,8 +397,5 @@ def splits(
     """
     features, codes = np.zeros(len(levels), np.uint16), np.zeros(len(levels), np.uint16)
     if len(levels):
-        _splits(
-            levels, prefixes, seed, tree, max_depth, space.kinds, space.low, space.high,
-            space.lower, space.upper, features, codes,
-        )  # fmt: skip
+        _splits(levels, prefixes, seed, tree, max_depth, space, features, codes)
     return features, codes

@@ -90,12 +90,14 @@ class DistinctRows:
 def _hash_rows(records: np.ndarray) -> np.ndarray:
     """uint64[n] hashes by which equal rows become neighbours, their classes too."""
     n_features = records.shape[1] - 1
-    hashes = np.zeros(len(records), np.uint64)
+    hashes: np.ndarray = np.zeros(len(records), np.uint64)
     for f in range(n_features):
         hashes = (hashes ^ records[:, f]) * np.uint64(0x9E3779B97F4A7C15)
         hashes ^= hashes >> np.uint64(29)
     # The low bits carry the class: rows that differ in it alone sort next to each other.
-    return (hashes & ~np.uint64(MAX_CLASSES - 1)) | records[:, -1]
+    classes = records[:, -1].astype(np.uint64)
+    keys: np.ndarray = (hashes & ~np.uint64(MAX_CLASSES - 1)) | classes
+    return keys
 
 
 @njit(cache=True)

@@ -1,6 +1,7 @@
 """What random splits can choose from: the public description of a row's integer codes."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,9 +9,8 @@ ORDERED = 0
 ONE_OF = 1
 
 
-@dataclass(frozen=True, eq=False)
-class SplitSpace:
-    """Kinds and possible codes of the features of an encoded row.
+class SplitSpace(NamedTuple):
+    """Kinds and possible codes of the features of an encoded row (a tuple, for the kernels).
 
     Thresholds of an ordered feature are drawn uniformly between its least and its largest code
     that can occur on the node's path; gaps between codes that can occur make some splits likelier.
@@ -24,11 +24,11 @@ class SplitSpace:
         upper: uint16[d, m], upper[f, t] is the least possible code of feature f that is > t.
     """
 
-    kinds: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
+    kinds: np.ndarray[Any, np.dtype[np.uint8]]
+    low: np.ndarray[Any, np.dtype[np.int32]]
+    high: np.ndarray[Any, np.dtype[np.int32]]
+    lower: np.ndarray[Any, np.dtype[np.uint16]]
+    upper: np.ndarray[Any, np.dtype[np.uint16]]
 
     @property
     def n_features(self) -> int:
@@ -36,7 +36,7 @@ class SplitSpace:
         return int(self.kinds.size)
 
     @classmethod
-    def of(cls, possible: list[np.ndarray | int]) -> "SplitSpace":
+    def of(cls, possible: Sequence[np.ndarray[Any, Any] | int]) -> "SplitSpace":
         """Build from each feature's possible codes.
 
         Args:
