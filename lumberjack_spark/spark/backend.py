@@ -1,5 +1,6 @@
 """The passes of a fit over Spark partitions.
 
+    rows --mapInArrow--> cells of the marginals --sum--> driver      (when the encoder is private)
     rows --mapInArrow--> runs of path codes --one shuffle, by tree--> --mapInArrow--> node records
 
 DataFrame API only, so that it runs on Spark Connect. One row of the shuffle is a packed block of
@@ -9,6 +10,7 @@ stream. Exact counts exist in tasks and on the driver, and go no further.
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -17,7 +19,9 @@ from lumberjack_spark.spark._classic import parallelism
 from lumberjack_spark.spark.progress import stage
 from lumberjack_spark.spark.shuffle_keys import keys_of_partitions
 from lumberjack_spark.training import Counting, Routing, count_nodes, route_rows
+from lumberjack_spark.training.marginals import MarginalCounting, add_counts, count_marginals
 
+_CELL_COLUMNS = "cell long, n long"
 _RUN_COLUMNS = "tree int, slot int, first long, second long, run binary"
 _NODE_COLUMNS = "tree int, nodes binary"
 
@@ -32,6 +36,18 @@ class SparkBackend:
 
     def __init__(self, rows: DataFrame) -> None:
         self._rows = rows
+
+    def marginals(self, counting: MarginalCounting) -> np.ndarray:
+        """Exact counts of all cells; see training.fit.Backend."""
+
+        def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield from count_marginals(batches, counting)
+
+        counted = self._rows.mapInArrow(count_partition, _CELL_COLUMNS)
+        totals = counted.groupBy("cell").agg(F.sum("n").alias("n"))
+        with stage("counting marginals", self._rows.sparkSession):
+            table = totals.toArrow()
+        return add_counts(table.to_batches(), counting)
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
         """(tree, packed node records); see training.fit.Backend."""

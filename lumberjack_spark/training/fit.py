@@ -16,6 +16,7 @@ import numpy as np
 
 from lumberjack_spark.encoding import FeatureEncoder, plain_encoder, private_encoder
 from lumberjack_spark.heavy_hitters import mark_heavy_hitters
+from lumberjack_spark.heavy_hitters.prefixes import contains, to_keys
 from lumberjack_spark.noise import NoiseKey, choose_labels, discrete_gaussian
 from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
 from lumberjack_spark.schema import DataSchema, RowReader
@@ -130,12 +131,8 @@ def _find(levels: np.ndarray, prefixes: np.ndarray, heavy: list[np.ndarray]) -> 
     """Which nodes are in heavy: bool[n]; heavy holds the sorted prefixes of each level."""
     found = np.zeros(len(levels), np.bool_)
     for level, wanted in enumerate(heavy):
-        here = np.flatnonzero(levels == level)
-        # Nodes of one level are sorted by prefix in preorder, as wanted is, and contain it.
-        if len(wanted):
-            joined = np.concatenate((prefixes[here], wanted))
-            _, inverse, counts = np.unique(joined, axis=0, return_inverse=True, return_counts=True)
-            found[here] = counts[inverse.ravel()[: len(here)]] == 2
+        here = levels == level
+        found[here] = contains(to_keys(wanted), to_keys(prefixes[here]))
     return found
 
 
