@@ -39,7 +39,7 @@ class Game:
         size = self.center + 1 + math.ceil((high - epsilon) / spacing)
         steps = np.arange(size, dtype=np.float64) - self.center
         self.log_ratio: Floats = epsilon + spacing * steps
-        lowered = self.log_ratio - _LOG_ERROR * (1 + np.abs(self.log_ratio))
+        lowered = self.log_ratio - 4 * _LOG_ERROR * (1 + epsilon + np.abs(self.log_ratio))
         # Nothing is left to release: W(l) = (1 - l)+.
         self.values: Floats = np.maximum(-np.expm1(lowered), 0.0) * (1 + RELATIVE_SLACK)
 

@@ -18,8 +18,8 @@ Integers = npt.NDArray[np.int64]
 # Rounding of one step: a sum of at most six positive products of rounded factors is within 2e-15
 # relative; twice that is added.
 RELATIVE_SLACK = 4e-15
-# Rounding of 1 - x for x in [0, 1], absolute.
-UNIT_SLACK = 1e-15
+# Rounding of 1 - x for x in [0, 1] and of sums of such terms, absolute.
+UNIT_SLACK = 4e-15
 _BLOCK = 1024
 
 

@@ -27,6 +27,7 @@ Floats = npt.NDArray[np.float64]
 _SMALL = 48
 _INFLATION = 1e-12
 _CHECK_MARGIN = 1e-13
+_LEAST_COMPLEMENT = 0.1
 # Cheap pairs are thinned at most this much more than the middle ones.
 _LEAST_WEIGHT = 0.0025
 
@@ -51,7 +52,17 @@ class PairFamily:
 
     def same_as(self, other: "PairFamily") -> bool:
         """Whether both hold the same pairs in the same order."""
-        return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
+        return np.array_equal(self.columns(), other.columns())
+
+    def widened(self, error: float) -> "PairFamily":
+        """A family that bounds this one if each of its numbers is off by a relative error.
+
+        The value of a step grows with both P and 1 - P and falls with both Q and 1 - Q, each on
+        its own, so that raising and lowering them is safe even where sums leave 1.
+        """
+        less, more = 1 - error, 1 + error
+        masses = (self.low * less, self.low_rest * less, self.high * more, self.high_rest * more)
+        return PairFamily(*masses, self.gain)
 
     def joined(self, other: "PairFamily") -> "PairFamily":
         """The pairs of both families, sorted from low to high."""
@@ -94,8 +105,8 @@ def bit_pairs(table: BitTable, direction: Direction) -> PairFamily:
     words = np.concatenate((np.zeros(1, np.uint64), table.weights, np.zeros(1, np.uint64)))
     gain = word_fraction(words[1:] - words[:-1])
     chance = word_fraction(words)
-    rest = word_fraction(np.uint64(0) - words)
-    chance[-1], rest[0] = 1.0, 1.0
+    rest = np.where(words == 0, 1.0, word_fraction(np.uint64(0) - words))
+    chance[-1], rest[-1] = 1.0, 0.0
     if table.weights.size == 0:
         gain = np.ones(1)
     pairs = np.stack((chance[:-1], rest[:-1], chance[1:], rest[1:], gain))
@@ -127,7 +138,10 @@ def outline(family: PairFamily, spacing: float, order: float = 1.0) -> PairFamil
     rest, mirrored = rest[::-1], mirrored[::-1]
     lower = np.stack((low, 1 - low, low + gain, 1 - low - gain, gain))
     upper = np.stack((1 - rest - mirrored, rest + mirrored, 1 - rest, rest, mirrored))
-    return PairFamily(*np.concatenate((lower, upper), axis=1))
+    if lower[3].min() < _LEAST_COMPLEMENT or upper[0].min() < _LEAST_COMPLEMENT:
+        return family
+    # Differences from 1 that stay above 1/10 have a relative error below 3e-15.
+    return PairFamily(*np.concatenate((lower, upper), axis=1)).widened(4e-15)
 
 
 def _anchors(family: PairFamily, spacing: float, order: float) -> npt.NDArray[np.int64]:
@@ -141,7 +155,9 @@ def _anchors(family: PairFamily, spacing: float, order: float) -> npt.NDArray[np
     cost = family.moments(order)
     middle = cost[np.argmin(np.abs(chance - rest))]
     odds = np.log(chance / rest)
-    weight = np.sqrt(np.clip(cost / middle, _LEAST_WEIGHT, 1.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        importance = np.nan_to_num(cost / middle, nan=1.0, posinf=1.0)
+    weight = np.sqrt(np.clip(importance, _LEAST_WEIGHT, 1.0))
     travelled = np.cumsum(np.maximum(np.diff(odds, prepend=odds[0]), 0.0) * weight)
     wanted = np.arange(0.0, travelled[-1], spacing)
     found = np.append(np.searchsorted(travelled, wanted), family.low.size - 1)
@@ -233,12 +249,11 @@ def logistic_outline(eta: float, spacing: float) -> PairFamily:
     # fall = 1 - w and lift = c w - 1, both without cancellation.
     fall = growth * chance / (1 + growth * chance)
     lift = growth * rest / (1 + growth * chance)
-    w, f0, f1, y0, y1 = 1 - fall, fall[:-1], fall[1:], lift[:-1], lift[1:]
+    w, f0, f1, y0, y1 = 1 / (1 + growth * chance), fall[:-1], fall[1:], lift[:-1], lift[1:]
     low = (f0 + f1) / ((w[:-1] + w[1:]) * growth)
     low_rest = (y0 + y1) / ((w[:-1] + w[1:]) * growth)
     scale = np.exp(eta) / growth
     high = scale * (w[:-1] * f1 + w[1:] * f0) / (w[:-1] + w[1:])
     high_rest = (y0 + y1 + 2 * y0 * y1) / (2 + y0 + y1) / growth
     gain = np.where(low < 0.5, high - low, low_rest - high_rest)
-    inflated = 1 - 1e-12
-    return PairFamily(low * inflated, low_rest, high, high_rest * inflated, gain)
+    return PairFamily(low, low_rest, high, high_rest, gain).widened(2e-14)

@@ -144,19 +144,21 @@ def release_epsilon(release: Release, delta: float, precision: Precision | None 
 
 
 def _crossing(game: Game, release: Release, delta: float) -> float:
-    """Least u >= 0 from which the chords of W and the rounding stay below delta."""
-    rounding = np.array([draw_rounding(release, max(u, 0.0)) for u in game.log_ratio])
-    above = np.flatnonzero((game.values + rounding > delta) & (game.log_ratio >= 0))
-    if above.size == 0:
-        return max(0.0, float(game.log_ratio[0]))
-    left = int(above[-1])
-    if left + 1 == game.values.size:
+    """Least u >= 0 at which the chords of W and the rounding stay within delta."""
+    ahead = game.log_ratio >= 0
+    log_ratio, values = game.log_ratio[ahead], game.values[ahead]
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounding = draw_distance(release) * (1 + np.exp(log_ratio))
+        within = np.flatnonzero(values + rounding <= delta)
+    if within.size == 0:
         return math.inf
-    target = delta - rounding[left + 1]
-    high, low = game.values[left], game.values[left + 1]
+    right = int(within[0])
+    if right == 0:
+        return float(log_ratio[0])
+    high, low, target = values[right - 1], values[right], delta - rounding[right]
     part = min(1.0, max(0.0, (high - target) / (high - low))) if high > low else 1.0
-    step = math.log1p(part * math.expm1(game.spacing)) * (1 + 1e-12)
-    return float(game.log_ratio[left]) + min(step, game.spacing)
+    step = math.log1p(part * math.expm1(game.spacing))
+    return float(log_ratio[right - 1] + step) * (1 + 1e-12)
 
 
 def draw_rounding(release: Release, epsilon: float) -> float:

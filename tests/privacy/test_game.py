@@ -270,6 +270,25 @@ def test_a_replaced_row_s_leaf_choice_is_bounded_for_three_labels():
     assert 0.9 * bound < worst <= bound
 
 
+def test_weights_of_zero_are_a_rule_like_any_other():
+    table = BitTable(0, np.array([0, 0, 2**63], dtype=np.uint64))
+    shifted = BitTable(0, np.array([2**63], dtype=np.uint64))
+    for direction in ("add", "remove"):
+        assert bit_pairs(table, direction).same_as(bit_pairs(shifted, direction))
+
+
+def test_a_lopsided_table_is_played_as_safely():
+    # Nearly all of the rise is close to 1, where the outline's complements lose their digits.
+    chances = 1 - np.geomspace(1e-4, 1e-6, 120)
+    table = BitTable(0, np.rint(np.ldexp(chances, 64)).astype(np.uint64))
+    release = Release(table, 2)
+    exact = max(
+        value(math.exp(0.01), pairs_of(table, direction), 2, nothing_left)
+        for direction in ("add", "remove")
+    )
+    assert exact * (1 - 1e-12) <= release_delta(release, 0.01, EXACTING)
+
+
 def test_both_directions_are_the_same_game_for_a_symmetric_table():
     table = words(0.1, 0.5, 0.9)
     assert not bit_pairs(words(0.1, 0.5, 0.8), "add").same_as(
