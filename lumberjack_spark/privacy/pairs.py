@@ -125,7 +125,7 @@ def outline(family: PairFamily, spacing: float, order: float = 1.0) -> PairFamil
             gives a tighter outline for as many pairs.
 
     Returns:
-        The family itself if that is not much larger, else the vertices of a polygon.
+        The vertices of a polygon, or the family itself if that is small or hard to outline.
     """
     if family.low.size <= _SMALL:
         return family
@@ -133,9 +133,11 @@ def outline(family: PairFamily, spacing: float, order: float = 1.0) -> PairFamil
     if anchors.size > 0.8 * family.low.size:
         return family
     top = float(family.gain.max())
-    low, gain = _chain(family.low, family.gain, anchors, top)
-    rest, mirrored = _chain(family.high_rest, family.gain, anchors[::-1], top)
-    rest, mirrored = rest[::-1], mirrored[::-1]
+    rising = _chain(family.low, family.gain, anchors, top)
+    falling = _chain(family.high_rest, family.gain, anchors[::-1], top)
+    if rising is None or falling is None:
+        return family
+    (low, gain), (rest, mirrored) = rising, (falling[0][::-1], falling[1][::-1])
     lower = np.stack((low, 1 - low, low + gain, 1 - low - gain, gain))
     upper = np.stack((1 - rest - mirrored, rest + mirrored, 1 - rest, rest, mirrored))
     if lower[3].min() < _LEAST_COMPLEMENT or upper[0].min() < _LEAST_COMPLEMENT:
@@ -166,12 +168,13 @@ def _anchors(family: PairFamily, spacing: float, order: float) -> npt.NDArray[np
 
 def _chain(
     position: Floats, gain: Floats, anchors: npt.NDArray[np.int64], top: float
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats] | None:
     """Vertices of the rising half of the polygon, in coordinates (position, gain).
 
     The first line is the tangent from the pair of infinite loss, so that its mass is not raised.
     Each later one has the slope of an edge of the anchors' own hull and the least intercept that
-    leaves no pair above it. A level line at top closes the chain.
+    leaves no pair above it. A level line at top closes the chain. None if the result cannot be
+    seen to contain all pairs.
     """
     infinite = float(gain[position == 0].max(initial=0.0))
     finite = position > 0
@@ -187,7 +190,7 @@ def _chain(
         chain = _crossings([*kept, (0.0, top)], inflation)
         if _contains(*chain, position, gain):
             return chain
-    raise AssertionError("an outline must contain its pairs")
+    return None
 
 
 def _crossings(lines: list[tuple[float, float]], inflation: float) -> tuple[Floats, Floats]:
