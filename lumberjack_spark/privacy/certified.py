@@ -37,6 +37,7 @@ class CertifiedRelease:
             "leaf_share": request.leaf_share,
             "kept_for_certain": bits.certain_count,
             "largest_num_classes": request.num_classes,
+            "proof": "lumberjack_spark/privacy/PROOF.md",
         }
         return NoisePlan(
             bits=bits,

@@ -2,7 +2,7 @@
 
 Units      the grid is l_i = l_0 e^{h i}; values are W(l_i), upper bounds of a convex nonincreasing
            function with W(0) = 1.
-Source     PROOF.md, "The grid" and "Rounding".
+Source     PROOF.md, "The grid" and "Error terms".
 Safe side  outside the grid W is replaced by what lies above it: below l_0 the chord from (0, 1),
            above the last point the last value. Every step is raised by RELATIVE_SLACK.
 fastmath   contraction and no NaN, infinities or signed zeros; never reordering of sums.

@@ -3,7 +3,7 @@
 Adjacency  "add_remove": one row more or less, both directions. "replace_one": one row changed into
            another; twice the questions and draws, over the pairs of both directions.
 Units      epsilon in nats.
-Source     PROOF.md, "The theorem", "Replace one" and "Rounding".
+Source     PROOF.md, "The theorem", "Replace one" and "Error terms".
 Safe side  both functions return upper bounds, with the rounding of all drawn noise.
 """
 
