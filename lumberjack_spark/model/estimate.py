@@ -2,10 +2,10 @@
 
 A tree's noisy counts add up: a node's count is the sum over the leaves below it. From the root
 down, the class rates of each child are drawn towards those of its parent, the more so the less its
-own count stands out of the noise (encoding.smoothing), so that a leaf that drowns in noise says what
-its nearest ancestor with enough rows says, and class shares are kept however skewed they are.
-In the mean over trees a leaf weighs more if it is sure, since an average of many trees is too timid,
-and if it holds many rows.
+own count stands out of the noise (encoding.smoothing). A leaf that drowns in noise so says what its
+nearest ancestor with enough rows says, and class shares are kept however skewed they are.
+In the mean over trees a leaf weighs more if it is sure, since an average of many trees is too
+timid, and if it holds many rows.
 
 Post-processing of released values alone: it costs no privacy.
 """
