@@ -50,6 +50,8 @@ class Game:
 
     def play_pairs(self, family: PairFamily, times: int) -> None:
         """Play `times` steps in each of which the analyst picks any pair of the family."""
+        if times == 0:
+            return
         favoured = ((family.high, family.low), (family.high_rest, family.low_rest))
         parts = [self._stencil(mass, other) for mass, other in favoured]
         weights = np.concatenate([part[0] for part in parts], axis=1)

@@ -107,8 +107,8 @@ def bit_pairs(table: BitTable, direction: Direction) -> PairFamily:
     chance = word_fraction(words)
     rest = np.where(words == 0, 1.0, word_fraction(np.uint64(0) - words))
     chance[-1], rest[-1] = 1.0, 0.0
-    if table.weights.size == 0:
-        gain = np.ones(1)
+    # A step from 0 to 2^64 wraps around.
+    gain[-1] = 1.0 if words[-2] == 0 else gain[-1]
     pairs = np.stack((chance[:-1], rest[:-1], chance[1:], rest[1:], gain))
     if direction == "remove":
         pairs = pairs[[3, 2, 1, 0, 4], ::-1]

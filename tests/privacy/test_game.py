@@ -65,6 +65,29 @@ def test_the_grid_is_just_above_the_recursion_without_one(table, epsilon):
     assert exact <= found <= exact * (1 + 1e-3)
 
 
+@given(
+    st.lists(st.integers(0, 2**64 - 1), max_size=4),
+    st.floats(0.0, 3.0),
+    st.integers(0, 3),
+    st.sampled_from(["add_remove", "replace_one"]),
+    st.sampled_from([Precision(0.3, 0.3, 4.0), FINEST]),
+)
+def test_any_table_is_bounded_from_above(weights, epsilon, questions, neighbors, precision):
+    table = BitTable(0, np.array(sorted(weights), dtype=np.uint64))
+    added, removed = pairs_of(table, "add"), pairs_of(table, "remove")
+    ratio = math.exp(epsilon)
+    if neighbors == "replace_one":
+        steps = min(2 * questions, 3)
+        exact = value(ratio, added + removed, steps, nothing_left)
+    else:
+        exact = max(value(ratio, pairs, questions, nothing_left) for pairs in (added, removed))
+    release = Release(table, questions, neighbors=neighbors)
+    found = release_delta(release, epsilon, precision)
+    assert found >= exact * (1 - 1e-12) - 1e-300
+    if precision is FINEST and neighbors == "add_remove":
+        assert found <= exact * 1.01 + 1e-9
+
+
 def test_leaves_come_last_and_marginals_first():
     table, epsilon = words(0.02, 0.4, 0.9), 0.5
 
