@@ -29,7 +29,7 @@ from lumberjack_spark.schema import DataSchema, Numeric
 TOP_CODE = 4095  # few enough codes that the lookup tables of routing stay in the cache
 CUMULATIVE = 0.7
 MISSING_GAP = 0.01  # least share of the codes between missing numbers and others
-N_SUBSETS = 2  # scores over random parts of the features, beside the one over all
+N_SUBSETS = 4  # scores over random parts of the features, beside the one over all
 SUBSET_SHARE = 0.6
 
 
@@ -52,7 +52,7 @@ def private_encoder(
     for feature, cells, table, noise in zip(
         schema.features, bins.features, tables, sigmas, strict=True
     ):
-        estimate = _estimate(cells, table, float(noise), shares)
+        estimate = _estimate(cells, table, float(noise), totals)
         missing_high = (
             isinstance(feature.declaration, Numeric) and feature.declaration.missing == "high"
         )
@@ -64,16 +64,16 @@ def private_encoder(
 
 
 def _estimate(
-    cells: FeatureBins, table: np.ndarray, sigma: float, shares: np.ndarray
+    cells: FeatureBins, table: np.ndarray, sigma: float, totals: np.ndarray
 ) -> CellEstimate:
     """Rows and class rates of the cells of one feature."""
     if isinstance(cells, CategoryBins):
-        return estimate_unordered(table, sigma, shares)
+        return estimate_unordered(table, sigma, totals)
     widths = np.ones(cells.size - 1)
     if isinstance(cells, NumberBins):
         widths = np.diff(np.concatenate(([cells.low], cells.edges, [cells.high])))
-    values = estimate_ordered(table[:-1], widths, sigma, shares)
-    missing = estimate_unordered(table[-1:], sigma, shares)
+    values = estimate_ordered(table[:-1], widths, sigma, totals)
+    missing = estimate_unordered(table[-1:], sigma, totals)
     return CellEstimate(
         np.append(values.rows, missing.rows), np.concatenate((values.rates, missing.rates))
     )

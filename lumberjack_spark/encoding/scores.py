@@ -1,9 +1,9 @@
 """Score columns: sums over features of what each one's code says of a class.
 
-The value of a code is the log odds of a class among its rows against those among all rows, so that
-a score is that of a naive Bayes classifier made from released marginals. A threshold on it splits
-rows by many features at once, where a threshold on a feature's code uses one. Values are integers,
-so that every machine gets the same score.
+The value of a code is the log odds of a class among its rows, up to a constant of the feature, so
+that a score ranks rows as a naive Bayes classifier made from released marginals would. A threshold
+on it splits rows by many features at once, where a threshold on a feature's code uses one. Values
+are integers, so that every machine gets the same score.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class ScoreCodes:
 
     Attributes:
         inputs: for each feature the codes that can occur, uint16[m], ascending.
-        values: for each feature the value of each of these codes, int32[m].
+        values: for each feature the value of each of these codes, int32[m], least 0.
         edges: int64[n], strictly ascending; a score is on step i iff i edges are <= it.
         codes: uint16[n + 1], ascending, code of each step.
         weights: float64[d], each feature's share of the score's variance; sums to 1.
@@ -86,7 +86,8 @@ def score_codes(
         weight = estimate.rows + 1e-9 * max(estimate.rows.sum(), 1.0)
         total = np.bincount(place, weight)
         rate = np.bincount(place, weight * estimate.rates[:, label]) / total
-        odds.append(np.log(rate / (1 - rate)) - np.log(shares[label] / (1 - shares[label])))
+        value = np.log(rate / (1 - rate))
+        odds.append(value - value.min())
         rows.append(np.stack((total * (1 - rate), total * rate)))
     spans = np.array([np.ptp(value) for value in odds]) * use
     unit = max(float(spans.sum()), 1e-9) / SCORE_RANGE
@@ -94,39 +95,33 @@ def score_codes(
         np.rint(value * taken / unit).astype(np.int32)
         for value, taken in zip(odds, use, strict=True)
     ]
-    lowest, density = _density(values, rows, float(shares[label]))
-    edges, steps = _steps(lowest, density, top)
+    edges, steps = _steps(_density(values, rows, float(shares[label])), top)
     return ScoreCodes(tuple(inputs), tuple(values), edges, steps, _weights(values, rows))
 
 
-def _density(
-    values: Sequence[np.ndarray], rows: Sequence[np.ndarray], share: float
-) -> tuple[int, np.ndarray]:
-    """Least score, and the probability of each score from there on if features were independent.
+def _density(values: Sequence[np.ndarray], rows: Sequence[np.ndarray], share: float) -> np.ndarray:
+    """Probability of each score 0, 1, ... if features were independent.
 
     Independent among the rows of the class and among the others, as naive Bayes supposes.
     """
-    lowest = 0
     sides = [np.ones(1), np.ones(1)]
     for value, both in zip(values, rows, strict=True):
-        least = int(value.min())
-        lowest += least
-        if value.max() > least:
+        if value.any():
             for side in range(2):
-                part = np.bincount(value - least, both[side] / both[side].sum())
+                part = np.bincount(value, both[side] / both[side].sum())
                 sides[side] = np.convolve(sides[side], part)
     density: np.ndarray = (1 - share) * sides[0] + share * sides[1]
-    return lowest, density
+    return density
 
 
-def _steps(lowest: int, density: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
+def _steps(density: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
     """Edges and codes by which a score becomes its rank."""
-    rank = np.cumsum(density) - density / 2
-    level = np.clip(rank / max(rank[-1], 1e-9) * SCORE_STEPS, 0, SCORE_STEPS - 1).astype(np.int64)
-    starts = np.flatnonzero(np.diff(level)) + 1
-    first = np.concatenate(([0], starts))
-    codes = np.rint(level[first] * (top / (SCORE_STEPS - 1))).astype(np.uint16)
-    return lowest + starts, codes
+    ends = np.cumsum(density)
+    rank = (ends - density / 2) / ends[-1]
+    level = np.minimum((rank * SCORE_STEPS).astype(np.int64), SCORE_STEPS - 1)
+    edges = np.flatnonzero(np.diff(level)) + 1
+    levels = level[np.concatenate(([0], edges))]
+    return edges, np.rint(levels * (top / (SCORE_STEPS - 1))).astype(np.uint16)
 
 
 def _weights(values: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> np.ndarray:

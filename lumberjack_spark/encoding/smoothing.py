@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SPREAD = 0.05  # variance of rates between parts, as a share of p (1 - p)
-SIGNIFICANT = 2.0  # noise standard deviations that a part must hold to be told from nothing
-FALSE_ROWS = 0.03  # rows that may be seen in empty categories, as a share of all rows
+FALSE_ROWS = 0.02  # rows that noise may put into empty cells, as a share of all rows
 LEAST_RATE = 0.02  # smallest rate of a class, as a share of its rate among all rows
 
 
@@ -43,32 +42,64 @@ def class_totals(counts: list[np.ndarray], sigmas: np.ndarray) -> np.ndarray:
 
 
 def estimate_ordered(
-    counts: np.ndarray, widths: np.ndarray, sigma: float, shares: np.ndarray
+    counts: np.ndarray, widths: np.ndarray, sigma: float, totals: np.ndarray
 ) -> CellEstimate:
-    """Cells with an order, by halving: each half is told from noise or spread by width.
+    """Cells with an order, in which neighbours are alike.
 
     Args:
         counts: float64[n, n_classes], noisy counts.
         widths: float64[n], how to spread rows over cells that cannot be told apart.
         sigma: noise of one count.
-        shares: float64[n_classes], class shares among all rows.
+        totals: float64[n_classes], rows of each class, from all features.
     """
-    n, n_classes = counts.shape
-    levels = [(counts, np.ones(n), widths)]
+    rows = _located_rows(counts.sum(axis=1), widths, sigma * np.sqrt(counts.shape[1]), totals.sum())
+    if not rows.any():
+        rows = totals.sum() * widths / widths.sum()
+    seen = rows > 0
+    levels = [(counts * seen[:, None], seen.astype(np.float64))]
     while len(levels[-1][0]) > 1:
-        levels.append(tuple(_pairs(part) for part in levels[-1]))  # type: ignore[arg-type]
-    top, cells, _ = levels[-1]
-    noise = sigma * np.sqrt(n_classes * cells)
-    rows = np.maximum(top.sum(axis=1), noise)
-    rates = shrunk_rates(top, np.broadcast_to(shares, top.shape), sigma, cells)
-    resolved = np.ones(1, np.bool_)
-    for part, cells, width in levels[-2::-1]:
-        rows, resolved = _split_rows(rows, resolved, part, cells, width, sigma)
+        counts, cells = levels[-1]
+        levels.append((_pairs(counts), _pairs(cells)))
+    rates = (totals / totals.sum())[None]
+    for part, cells in levels[-2::-1]:
         parents = np.repeat(rates, 2, axis=0)[: len(part)]
         # A part without neighbour is its parent, whose rates have used its counts already.
-        halved = np.arange(len(part)) < len(part) // 2 * 2
-        rates = np.where(halved[:, None], shrunk_rates(part, parents, sigma, cells), parents)
+        told = (np.arange(len(part)) < len(part) // 2 * 2) & (cells > 0)
+        rates = np.where(
+            told[:, None], shrunk_rates(part, parents, sigma, np.maximum(cells, 1)), parents
+        )
     return CellEstimate(rows, rates)
+
+
+def _located_rows(counts: np.ndarray, widths: np.ndarray, noise: float, total: float) -> np.ndarray:
+    """Rows of each cell, float64[n] >= 0: 0 where nothing stands out of the noise.
+
+    From single cells to ever longer stretches: cells that stand out of the noise are taken at
+    their count; those that do not are looked at together with their neighbours, and a stretch that
+    stands out is spread over its cells by width. So single values in a wide range are found, and
+    smooth densities too.
+
+    Args:
+        counts: float64[n].
+        widths: float64[n].
+        noise: standard deviation of one count.
+        total: rows of the table.
+    """
+    rows, free = np.zeros(len(counts)), np.ones(len(counts), np.bool_)
+    stretch = np.arange(len(counts))
+    while True:
+        n = stretch[-1] + 1
+        sums = np.bincount(stretch, counts * free, n)
+        deviations = noise * np.sqrt(np.bincount(stretch, free, n))
+        limit = _limit_of_false_rows(deviations.sum(), total)
+        found = (sums > limit * deviations) & (deviations > 0)
+        taken = found[stretch] & free
+        rows_a_width = sums / np.maximum(np.bincount(stretch, widths * free, n), 1e-300)
+        rows[taken] = (rows_a_width[stretch] * widths)[taken]
+        free &= ~taken
+        if n == 1:
+            return rows
+        stretch = stretch // 2
 
 
 def _pairs(part: np.ndarray) -> np.ndarray:
@@ -78,39 +109,16 @@ def _pairs(part: np.ndarray) -> np.ndarray:
     return even
 
 
-def _split_rows(
-    rows: np.ndarray,
-    resolved: np.ndarray,
-    part: np.ndarray,
-    cells: np.ndarray,
-    width: np.ndarray,
-    sigma: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the halves of each part, and whether they could be told apart."""
-    n_classes = part.shape[1]
-    totals = part.sum(axis=1)
-    noise = sigma * np.sqrt(n_classes * cells)
-    single = len(part) % 2
-    parents = np.repeat(rows, 2)[: len(part)]
-    halves = _pairs(totals)
-    # Both halves together must hold what the whole was found to hold.
-    fitted = totals + np.repeat((rows - halves) / 2, 2)[: len(part)]
-    fitted = np.where(fitted < SIGNIFICANT * noise, 0.0, fitted)
-    seen = np.repeat(_pairs(fitted), 2)[: len(part)]
-    told = np.repeat(resolved, 2)[: len(part)] & (parents > 2 * SIGNIFICANT * noise) & (seen > 0)
-    by_width = width / np.repeat(_pairs(width), 2)[: len(part)]
-    shares = np.where(told, fitted / np.where(seen > 0, seen, 1.0), by_width)
-    if single:
-        shares[-1], told[-1] = 1.0, resolved[-1]
-    return parents * shares, told
+def estimate_unordered(counts: np.ndarray, sigma: float, totals: np.ndarray) -> CellEstimate:
+    """Cells without an order; those that drown in noise share their rows and rates.
 
-
-def estimate_unordered(counts: np.ndarray, sigma: float, shares: np.ndarray) -> CellEstimate:
-    """Cells without an order; those that drown in noise share their rows and rates."""
+    Arguments as in estimate_ordered.
+    """
+    shares = totals / totals.sum()
     n, n_classes = counts.shape
     rows = counts.sum(axis=1)
     noise = sigma * np.sqrt(n_classes)
-    limit = noise * _limit_of_false_rows(n * noise, max(rows.sum(), 1.0))
+    limit = noise * _limit_of_false_rows(n * noise, float(totals.sum()))
     everywhere = np.broadcast_to(shares, counts.shape)
     rates = shrunk_rates(counts, everywhere, sigma, np.ones(n))
     weak = rows <= limit

@@ -1,0 +1,110 @@
+"""Private marginals: exact counts of tasks, and their noise."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from lumberjack_spark.noise import NoiseKey
+from lumberjack_spark.schema import Categorical, DataSchema, Numeric, RowReader
+from lumberjack_spark.training import LocalBackend, MarginalCounting, add_counts, count_marginals
+from lumberjack_spark.training.marginals import release_marginals
+from tests.stats import dkw_radius
+
+SCHEMA = DataSchema(
+    {
+        "size": Numeric(0, 10),
+        "code": Numeric(1, 300, as_categories=True),
+        "colour": Categorical(["red", "green"]),
+    },
+    label="y",
+    classes=["no", "yes"],
+)
+
+
+def table(n, seed=0):
+    rng = np.random.default_rng(seed)
+    sizes = rng.choice([0.0, 2.5, 99.0, -1.0], n).tolist()
+    return pa.table(
+        {
+            "size": pa.array([None if i % 7 == 0 else x for i, x in enumerate(sizes)]),
+            "code": rng.integers(-5, 310, n),
+            "colour": rng.choice(["red", "green", "grey"], n).tolist(),
+            "y": pa.array([[None, "no", "yes", "?"][i] for i in rng.integers(0, 4, n)]),
+        }
+    )
+
+
+def naive_counts(rows, counting):
+    counts = np.zeros(counting.n_counts, int)
+    bins = counting.bins
+    for batch in rows.to_batches(max_chunksize=1):
+        label = int(counting.reader.labels(batch)[0])
+        if label >= 0:
+            cells = bins.cells(counting.reader.features(batch))
+            for offset, cell in zip(bins.offsets, cells, strict=False):
+                counts[(offset + cell[0]) * 2 + label] += 1
+    return counts
+
+
+def test_counts_are_those_of_the_naive_loop_however_rows_are_spread():
+    counting = MarginalCounting(RowReader(SCHEMA))
+    rows = table(300)
+    expected = naive_counts(rows, counting)
+    for size in (300, 7):
+        backend = LocalBackend([[batch] for batch in rows.to_batches(max_chunksize=size)])
+        np.testing.assert_array_equal(backend.marginals(counting), expected)
+    assert 0 < expected.sum() < 3 * 300
+
+
+def test_a_task_sends_one_small_batch_even_without_rows():
+    counting = MarginalCounting(RowReader(SCHEMA))
+    (batch,) = count_marginals(iter([]), counting)
+    assert batch.num_rows == 0
+    (batch,) = count_marginals(table(50).to_batches(), counting)
+    assert (batch.column("n").to_numpy() > 0).all()
+    assert add_counts([batch, batch], counting).sum() == 2 * batch.column("n").to_numpy().sum()
+
+
+def test_one_row_is_in_as_many_noisy_counts_as_the_schema_says():
+    counting = MarginalCounting(RowReader(SCHEMA))
+    rows = table(40).slice(0, 40)
+    one = rows.filter(pa.array([y in ("no", "yes") for y in rows["y"].to_pylist()])).slice(0, 1)
+    counts = LocalBackend([one.to_batches()]).marginals(counting)
+    repeats = np.repeat(counting.bins.repeats, np.diff(counting.bins.offsets) * 2)
+    assert (counts * repeats).sum() == counting.bins.histograms
+
+
+@pytest.mark.parametrize("sigma", [0.7, 40.0])
+def test_every_count_gets_noise_of_the_promised_scale(sigma):
+    bins = MarginalCounting(RowReader(SCHEMA)).bins
+    exact = np.zeros(bins.offsets[-1] * 2, np.int64)
+    key = NoiseKey.injected(bytes(range(32)))
+    released = bins.split(release_marginals(exact, bins, sigma, key))
+    wide = released[1]
+    assert (wide != 0).mean() > 0.5
+    for feature, repeats in zip(released, bins.repeats, strict=True):
+        sums = feature.ravel() * repeats
+        np.testing.assert_allclose(sums, np.rint(sums), atol=1e-9)
+        if feature.size > 500:
+            # The sum of r draws is close to N(0, r sigma^2); one unit of rounding is left open.
+            scaled = np.sort(sums / (sigma * math.sqrt(repeats)))
+            grid = np.linspace(-3, 3, 25)
+            normal = np.array([0.5 * (1 + math.erf(x / math.sqrt(2))) for x in grid])
+            found = np.searchsorted(scaled, grid, side="right") / scaled.size
+            slack = 0.4 / (sigma * math.sqrt(repeats))
+            assert np.abs(found - normal).max() < dkw_radius(scaled.size) + slack
+
+
+def test_noise_is_added_to_the_exact_counts_and_differs_by_feature():
+    bins = MarginalCounting(RowReader(SCHEMA)).bins
+    key = NoiseKey.injected(bytes(range(32)))
+    zero = np.zeros(bins.offsets[-1] * 2, np.int64)
+    some = np.arange(zero.size)
+    noise = release_marginals(zero, bins, 20.0, key)
+    np.testing.assert_allclose(
+        release_marginals(some, bins, 20.0, key) - noise, some.reshape(-1, 2), atol=1e-9
+    )
+    first, second = noise[:50], noise[bins.offsets[1] : bins.offsets[1] + 50]
+    assert (first != second).any()
