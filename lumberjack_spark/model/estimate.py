@@ -11,9 +11,11 @@ Post-processing of released values alone: it costs no privacy.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from lumberjack_spark.encoding import FeatureEncoder
 from lumberjack_spark.encoding.smoothing import shrunk_rates
 from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
 from lumberjack_spark.training import ReleasedForest
@@ -38,24 +40,56 @@ def leaf_values(forest: ReleasedForest, plan: NoisePlan) -> np.ndarray:
     counts = forest.leaf_counts
     if not isinstance(plan.leaves, GaussianLeaves):
         return counts.astype(np.float32)
-    shares = forest.encoder.class_shares
-    if shares is None:
-        totals = np.maximum(counts.sum(axis=0), 1)
-        shares = totals / totals.sum()
-    rates = leaf_rates(forest.structure, counts, plan.leaves.sigma, shares)
-    rows = np.maximum(counts.sum(axis=1), 0) + plan.leaves.sigma
+    shares = class_shares_of(forest.encoder, counts)
+    sigma = plan.leaves.sigma
+    rates = rates_of_forest(forest.structure, counts.astype(np.float64), sigma, shares).leaves
+    rows = np.maximum(counts.sum(axis=1), 0) + sigma
     weights = np.sqrt(rows / (_variety(rates) + DOUBT * _variety(shares[None])))
     return (rates * weights[:, None]).astype(np.float32)
 
 
-def leaf_rates(
+def class_shares_of(encoder: FeatureEncoder, leaf_counts: np.ndarray) -> np.ndarray:
+    """Released share of each class among all rows, positive: float64[n_classes]."""
+    if encoder.class_shares is not None:
+        return encoder.class_shares
+    totals = np.maximum(leaf_counts.sum(axis=0), 1)
+    shares: np.ndarray = totals / totals.sum()
+    return shares
+
+
+@dataclass(frozen=True, eq=False)
+class ForestRates:
+    """Estimates at every node of a forest.
+
+    Attributes:
+        nodes: float64[n_nodes, n_classes], class rates of split nodes.
+        leaves: float64[num_leaves, n_classes], class rates of leaves.
+        node_rows: float64[n_nodes], noisy rows of split nodes.
+        leaf_rows: float64[num_leaves], noisy rows of leaves.
+    """
+
+    nodes: np.ndarray
+    leaves: np.ndarray
+    node_rows: np.ndarray
+    leaf_rows: np.ndarray
+
+    def of(self, references: np.ndarray) -> np.ndarray:
+        """Class rates of references of a Structure."""
+        return _of(references, self.nodes, self.leaves)
+
+    def rows_of(self, references: np.ndarray) -> np.ndarray:
+        """Noisy rows of references of a Structure."""
+        return _of(references, self.node_rows, self.leaf_rows)
+
+
+def rates_of_forest(
     structure: Structure, counts: np.ndarray, sigma: float, shares: np.ndarray
-) -> np.ndarray:
-    """Class rates of the leaves: float64[num_leaves, n_classes], positive rows that sum to 1.
+) -> ForestRates:
+    """Class rates of all nodes, drawn towards their parents'; positive rows that sum to 1.
 
     Args:
         structure: the forest.
-        counts: int64[num_leaves, n_classes], noisy counts.
+        counts: float64[num_leaves, n_classes], noisy counts.
         sigma: their noise, in rows.
         shares: float64[n_classes], class shares among all rows, positive.
     """
@@ -63,27 +97,23 @@ def leaf_rates(
     children = structure.nodes[:, [LEFT, RIGHT]]
     levels = list(_levels(structure.roots, children))
     sums, cells = np.zeros((n_nodes, n_classes)), np.zeros(n_nodes)
+    one = np.ones(len(counts))
     for nodes in levels[::-1]:
         for side in range(2):
             below = children[nodes, side]
             sums[nodes] += _of(below, sums, counts)
-            cells[nodes] += _of(below, cells, np.ones(len(counts)))
-    node_rates = np.tile(shares, (n_nodes, 1))
-    rates = np.tile(shares, (len(counts), 1))
+            cells[nodes] += _of(below, cells, one)
+    node_rates, leaf_rates = np.tile(shares, (n_nodes, 1)), np.tile(shares, (len(counts), 1))
     for nodes in levels:
         for side in range(2):
             below = children[nodes, side]
             found = shrunk_rates(
-                _of(below, sums, counts).astype(np.float64),
-                node_rates[nodes],
-                sigma,
-                _of(below, cells, np.ones(len(counts))),
-                SPREAD,
+                _of(below, sums, counts), node_rates[nodes], sigma, _of(below, cells, one), SPREAD
             )
             is_leaf = below < 0
             node_rates[below[~is_leaf]] = found[~is_leaf]
-            rates[~below[is_leaf]] = found[is_leaf]
-    return rates
+            leaf_rates[~below[is_leaf]] = found[is_leaf]
+    return ForestRates(node_rates, leaf_rates, sums.sum(axis=1), counts.sum(axis=1))
 
 
 def _levels(roots: np.ndarray, children: np.ndarray) -> Iterator[np.ndarray]:
@@ -98,7 +128,8 @@ def _levels(roots: np.ndarray, children: np.ndarray) -> Iterator[np.ndarray]:
 def _of(references: np.ndarray, of_nodes: np.ndarray, of_leaves: np.ndarray) -> np.ndarray:
     """Entries of nodes (references >= 0) and of leaves (the others)."""
     is_leaf = references < 0
-    found = of_nodes[np.where(is_leaf, 0, references)]
+    found = np.empty((len(references), *of_leaves.shape[1:]), of_leaves.dtype)
+    found[~is_leaf] = of_nodes[references[~is_leaf]]
     found[is_leaf] = of_leaves[~references[is_leaf]]
     return found
 
