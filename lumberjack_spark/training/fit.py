@@ -1,7 +1,8 @@
 """Fitting one forest: what the driver does between the passes over the rows.
 
 1. encode   with a share of the budget: noisy marginals -> encoder (released); else the plain one
-2. count    rows -> path codes -> exact node counts -> keyed threshold bits, tree by tree
+2. count    rows -> path codes -> exact node counts -> keyed threshold bits, tree by tree; first
+            down to the middle level, then below the nodes there whose bit is 1
 3. mark     Algorithm 1 over the nodes whose bit is 1; children of heavy nodes are the leaves
 4. noise    on every class count of every leaf; exact counts are dropped here
 
@@ -9,7 +10,7 @@ A Backend runs the passes: over Spark partitions, or over a list of batches in t
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +31,8 @@ from lumberjack_spark.trees import (
     grow_tree,
     preorder,
 )
+
+SINGLE_PASS_DEPTH = 16  # up to here a second pass over the rows costs more than it saves
 
 
 class Backend(Protocol):
@@ -73,21 +76,64 @@ def fit_forest(
     reader = RowReader(schema)
     encoder = _encoder(backend, reader, plan, key)
     routing = Routing(reader, encoder, seed, plan.num_trees, plan.max_depth)
-    counting = Counting(routing.n_words, routing.n_classes, plan.bits, key)
-    parts: dict[int, list[bytes]] = {}
-    for tree, packed in backend.nodes(routing, counting):
-        parts.setdefault(tree, []).append(packed)
+    records = _candidates(backend, routing, plan, key)
     trees: list[GrownTree] = []
     leaf_counts: list[np.ndarray] = []
     for tree in range(plan.num_trees):
-        records = unpack_records(
-            parts.pop(tree, []), n_words=routing.n_words, n_classes=routing.n_classes
-        )
-        grown, exact = _prune(records, routing, tree)
+        grown, exact = _prune(records.pop(tree), routing, tree)
         trees.append(grown)
         leaf_counts.append(_with_noise(exact, plan, key, tree))
     return ReleasedForest(
         encoder, assemble(trees, routing.space), np.concatenate(leaf_counts, axis=0)
+    )
+
+
+def _candidates(
+    backend: Backend, routing: Routing, plan: NoisePlan, key: NoiseKey
+) -> dict[int, NodeRecords]:
+    """Nodes of each tree that may be heavy.
+
+    Algorithm 1 first asks about all nodes of the middle level, and about deeper ones only below
+    those whose bit is 1. So a first pass walks rows no deeper than the middle level, where most
+    walks would go on alone for long; a second one walks on the few that need it.
+    """
+    shape = (routing.n_classes, plan.bits, key)
+    if routing.max_depth <= SINGLE_PASS_DEPTH:
+        return _collect(backend, routing, Counting(routing.n_words, *shape))
+    middle = routing.max_depth // 2
+    upper = replace(routing, max_depth=middle + 1)
+    records = _collect(backend, upper, Counting(upper.n_words, *shape))
+    asked_on = tuple(_ones_at(records[tree], middle) for tree in range(routing.num_trees))
+    lower = replace(routing, within=asked_on, within_level=middle)
+    deeper = _collect(backend, lower, Counting(lower.n_words, *shape, first_level=middle + 1))
+    return {tree: _joined(records[tree], deeper[tree]) for tree in records}
+
+
+def _collect(backend: Backend, routing: Routing, counting: Counting) -> dict[int, NodeRecords]:
+    """Records of one pass, for every tree."""
+    parts: dict[int, list[bytes]] = {tree: [] for tree in range(routing.num_trees)}
+    if routing.within is None or any(map(len, routing.within)):
+        for tree, packed in backend.nodes(routing, counting):
+            parts[tree].append(packed)
+    return {
+        tree: unpack_records(packed, n_words=counting.n_words, n_classes=counting.n_classes)
+        for tree, packed in parts.items()
+    }
+
+
+def _ones_at(records: NodeRecords, level: int) -> np.ndarray:
+    """Ascending prefixes uint64[m] of the nodes at a level < 64 whose bit is 1."""
+    return np.sort(records.prefixes[(records.levels == level) & records.bits, 0])
+
+
+def _joined(upper: NodeRecords, lower: NodeRecords) -> NodeRecords:
+    """Records of both passes; prefixes of the upper one may be a word shorter."""
+    missing = lower.prefixes.shape[1] - upper.prefixes.shape[1]
+    return NodeRecords(
+        np.concatenate((upper.levels, lower.levels)),
+        np.concatenate((np.pad(upper.prefixes, ((0, 0), (0, missing))), lower.prefixes)),
+        np.concatenate((upper.bits, lower.bits)),
+        np.concatenate((upper.children, lower.children)),
     )
 
 

@@ -50,6 +50,9 @@ class Routing:
         seed: structure seed.
         num_trees: number of trees.
         max_depth: largest number of branches on a path.
+        within: for each tree the nodes at within_level, ascending uint64[m], below which rows are
+            walked; others are left out. None for all rows.
+        within_level: level of these nodes.
     """
 
     reader: RowReader
@@ -57,6 +60,8 @@ class Routing:
     seed: int
     num_trees: int
     max_depth: int
+    within: tuple[np.ndarray, ...] | None = None
+    within_level: int = 0
 
     @cached_property
     def space(self) -> SplitSpace:
@@ -103,10 +108,20 @@ def route_rows(batches: Iterable[pa.RecordBatch], routing: Routing) -> Iterator[
     for codes, labels in encoded_chunks(batches, routing):
         rows = DistinctRows.of(codes, labels)
         for tree in range(routing.num_trees):
+            within = None if routing.within is None else routing.within[tree]
+            if within is not None and len(within) == 0:
+                continue
             run = rows.run(
-                seed=routing.seed, tree=tree, max_depth=routing.max_depth, space=routing.space
+                seed=routing.seed,
+                tree=tree,
+                max_depth=routing.max_depth,
+                space=routing.space,
+                within=within,
+                within_level=routing.within_level,
             )
             pieces = list(run.pieces(RUN_RECORDS))
+            if not pieces:
+                continue
             heads = np.array([piece.codes[0] for piece in pieces], np.uint64)
             yield pa.RecordBatch.from_arrays(
                 [
@@ -133,12 +148,14 @@ class Counting:
         n_classes: number of declared classes.
         bits: the law of the threshold bits.
         key: the secret of this fit.
+        first_level: nodes above it are not counted; another pass does.
     """
 
     n_words: int
     n_classes: int
     bits: BitTable
     key: NoiseKey
+    first_level: int = 0
 
 
 def count_nodes(batches: Iterable[pa.RecordBatch], counting: Counting) -> Iterator[pa.RecordBatch]:
@@ -162,17 +179,32 @@ def count_nodes(batches: Iterable[pa.RecordBatch], counting: Counting) -> Iterat
 
 
 def _count_tree(tree: int, runs: Iterator[Run], counting: Counting) -> NodeRecords:
-    """Candidate nodes of one tree, and all its rows as a node at level -1 with one child."""
+    """Candidate nodes of one tree.
+
+    The pass that counts the root adds a record above it, at level -1 and without a bit, whose left
+    child is the root: a Light root is a leaf and needs its class counts.
+    """
     counter = NodeCounter(
         n_words=counting.n_words,
         n_classes=counting.n_classes,
         minimum_count=counting.bits.minimum_count,
         weights=counting.bits.weights,
-        take_words=counting.key.stream("threshold bits", tree).take,
+        first_level=counting.first_level,
+        take_words=counting.key.stream("threshold bits", tree, counting.first_level).take,
     )
     for run in merge_stream(runs):
         counter.feed(run.codes, run.payload)
-    return counter.finish()
+    records = counter.finish()
+    if counting.first_level > 0:
+        return records
+    root = np.zeros((1, 2, counting.n_classes), np.int64)
+    root[0, 0] = counter.class_counts
+    return NodeRecords(
+        np.append(records.levels, -1),
+        np.concatenate((records.prefixes, np.zeros((1, counting.n_words), np.uint64))),
+        np.append(records.bits, False),
+        np.concatenate((records.children, root)),
+    )
 
 
 def _record_type(n_words: int, n_classes: int) -> np.dtype[Any]:

@@ -75,7 +75,7 @@ def _first_difference(code: Any, codes: Any, i: Any) -> Any:
 
 
 @njit(cache=True, inline="always")  # a call would copy the descriptors of 13 arrays
-def _close(down_to: Any, code: Any, sums: Any, stack_levels: Any, stack_sums: Any, stack_flags: Any, n_stack: Any, minimum_count: Any, weights: Any, words: Any, n_words_used: Any, levels: Any, prefixes: Any, bits: Any, children: Any, n_records: Any) -> Any:  # noqa: E501  # fmt: skip
+def _close(down_to: Any, code: Any, sums: Any, stack_levels: Any, stack_sums: Any, stack_flags: Any, n_stack: Any, first_level: Any, minimum_count: Any, weights: Any, words: Any, n_words_used: Any, levels: Any, prefixes: Any, bits: Any, children: Any, n_records: Any) -> Any:  # noqa: E501  # fmt: skip
     """Close the open nodes at levels > down_to; returns (n_stack, n_words_used, n_records)."""
     n_classes = sums.size - 1
     top = -1  # deepest level of the entry at hand; that of the last entry is found when needed
@@ -89,7 +89,7 @@ def _close(down_to: Any, code: Any, sums: Any, stack_levels: Any, stack_sums: An
         if count > minimum_count:
             if top < 0:
                 top = _length(code) - 1
-            for level in range(top, max(first, down_to + 1) - 1, -1):
+            for level in range(top, max(first, down_to + 1, first_level) - 1, -1):
                 place = count - minimum_count - 1
                 bit = True
                 if place < weights.size:
@@ -130,7 +130,7 @@ def _close(down_to: Any, code: Any, sums: Any, stack_levels: Any, stack_sums: An
 
 
 @njit(cache=True)
-def _count(codes: Any, payload: Any, start: Any, code: Any, sums: Any, stack_levels: Any, stack_sums: Any, stack_flags: Any, n_stack: Any, minimum_count: Any, weights: Any, words: Any, levels: Any, prefixes: Any, bits: Any, children: Any) -> Any:  # noqa: E501  # fmt: skip
+def _count(codes: Any, payload: Any, start: Any, code: Any, sums: Any, stack_levels: Any, stack_sums: Any, stack_flags: Any, n_stack: Any, first_level: Any, minimum_count: Any, weights: Any, words: Any, levels: Any, prefixes: Any, bits: Any, children: Any) -> Any:  # noqa: E501  # fmt: skip
     """Take records start.. until they, the words or the output run out.
 
     Returns (first record not taken, n_stack, words used, nodes kept).
@@ -147,7 +147,7 @@ def _count(codes: Any, payload: Any, start: Any, code: Any, sums: Any, stack_lev
             level = 0
             if n_stack > 0:
                 level = differs + 1
-                n_stack, used, kept = _close(differs, code, sums, stack_levels, stack_sums, stack_flags, n_stack, minimum_count, weights, words, used, levels, prefixes, bits, children, kept)  # noqa: E501  # fmt: skip
+                n_stack, used, kept = _close(differs, code, sums, stack_levels, stack_sums, stack_flags, n_stack, first_level, minimum_count, weights, words, used, levels, prefixes, bits, children, kept)  # noqa: E501  # fmt: skip
             stack_levels[n_stack] = level
             stack_flags[n_stack] = False
             for c in range(n_classes + 1):  # loops: numba's slice assignments cost more
@@ -170,6 +170,7 @@ class NodeCounter:
         minimum_count: nodes with so many rows or fewer get no bit (c0 of Algorithm 2).
         weights: uint64[m]; a node with minimum_count + 1 + i rows has bit 1 with probability
             weights[i] / 2^64, and with certainty where i >= m.
+        first_level: nodes above it are neither counted nor kept.
         take_words: returns the next n words of the tree's noise stream as uint64[n].
     """
 
@@ -181,8 +182,10 @@ class NodeCounter:
         minimum_count: int,
         weights: np.ndarray,
         take_words: Callable[[int], np.ndarray],
+        first_level: int = 0,
         room: int = 1 << 14,
     ) -> None:
+        self._first_level = first_level
         self._minimum_count = minimum_count
         self._weights = np.array(weights, np.uint64)
         self._take_words = take_words
@@ -233,36 +236,35 @@ class NodeCounter:
             start, self._n_stack, used, kept = _count(
                 codes, payload, start, self._code, self._sums,
                 self._stack_levels, self._stack_sums, self._stack_flags, self._n_stack,
-                self._minimum_count, self._weights, self._words,
+                self._first_level, self._minimum_count, self._weights, self._words,
                 out.levels, out.prefixes, out.bits, out.children,
             )  # fmt: skip
             self._keep(used, kept)
 
     def finish(self) -> NodeRecords:
-        """Close all open nodes and return the kept ones, each before its parent.
-
-        The last record stands above the root, at level -1 and without a bit: its left child holds
-        the class counts of all rows.
-        """
+        """Close all open nodes and return the kept ones, each before its parent."""
         if self._n_stack:
             self._refill()
             out = self._out
             self._n_stack, used, kept = _close(
                 -1, self._code, self._sums,
                 self._stack_levels, self._stack_sums, self._stack_flags, self._n_stack,
-                self._minimum_count, self._weights, self._words, 0,
+                self._first_level, self._minimum_count, self._weights, self._words, 0,
                 out.levels, out.prefixes, out.bits, out.children, 0,
             )  # fmt: skip
             self._keep(used, kept)
-        everything = np.zeros((1, 2, self._sums.size - 1), np.int64)
-        everything[0, 0] = self._sums[:-1]
-        above_root = NodeRecords(
-            np.array([-1]), np.zeros((1, self._code.size), np.uint64), np.zeros(1, bool), everything
-        )
-        parts = [*self._done, above_root]
+        empty = self._new_buffers()
+        parts = self._done or [
+            NodeRecords(empty.levels[:0], empty.prefixes[:0], empty.bits[:0], empty.children[:0])
+        ]
         return NodeRecords(
             np.concatenate([p.levels for p in parts]),
             np.concatenate([p.prefixes for p in parts]),
             np.concatenate([p.bits for p in parts]),
             np.concatenate([p.children for p in parts]),
         )
+
+    @property
+    def class_counts(self) -> np.ndarray:
+        """Rows fed so far by class: int64[n_classes]."""
+        return self._sums[:-1]

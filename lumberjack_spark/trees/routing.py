@@ -255,8 +255,20 @@ def _partition(column: Any, code: Any, kind: Any, a: Any, b: Any, order: Any, sp
 
 
 @njit(cache=True)
-def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space: SplitSpace, order: Any, codes: Any) -> None:  # noqa: E501  # fmt: skip
-    """Fill order and codes; see route."""
+def _first_with(bit: Any, nodes: Any, first: Any, last: Any) -> Any:
+    """Place of the first of nodes[first:last] that has the bit; those without it come before."""
+    while first < last:
+        middle = (first + last) // 2
+        if nodes[middle] & bit:
+            last = middle
+        else:
+            first = middle + 1
+    return first
+
+
+@njit(cache=True)
+def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space: SplitSpace, within: Any, within_level: Any, order: Any, codes: Any) -> None:  # noqa: E501  # fmt: skip
+    """Fill order and codes; see route. Rows outside `within` keep the code 0."""
     kinds, _, _, lower, upper = space
     d, n = columns.shape
     n_words = codes.shape[1]
@@ -272,7 +284,9 @@ def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space:
     # Rows order[begin[level]:end[level]] reach the node at hand; the right ones from middle on.
     begin, middle, end = np.zeros((3, max_depth + 2), np.int64)
     branches = np.zeros(max_depth + 2, np.int64)  # branches entered so far: 0, 1 or 2
-    end[0] = n
+    # The nodes within[first_in[level]:last_in[level]] lie below the node at hand, or are it.
+    first_in, last_in = np.zeros((2, max_depth + 2), np.int64)
+    end[0], last_in[0] = n, within.size
     level = 0
     while level >= 0:
         a, b = begin[level], end[level]
@@ -280,7 +294,10 @@ def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space:
         if branches[level] > 0:
             _ascend(level, kinds, ranges, asked, steps)
             bits[level >> 6] &= ~mark
-        elif b - a <= _SMALL_GROUP:
+        elif a == b or (level <= within_level and first_in[level] == last_in[level]):
+            level -= 1
+            continue
+        elif b - a <= _SMALL_GROUP and level >= within_level:
             for slot in range(a, b):
                 w = n_walkers
                 for f in range(d):
@@ -325,6 +342,13 @@ def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space:
         bits[level >> 6] |= mark * np.uint64(right)
         level += 1
         begin[level], end[level] = (a, middle[level - 1]) if right == 0 else (middle[level - 1], b)
+        first_in[level], last_in[level] = first_in[level - 1], last_in[level - 1]
+        if level <= within_level:
+            part = _first_with(mark, within, first_in[level], last_in[level])
+            if right == 0:
+                last_in[level] = part
+            else:
+                first_in[level] = part
         branches[level] = 0
     _walk_alone(n_walkers, max_depth, kinds, lower, upper, left_over, asked_alone, hashes_alone, n_alive, levels, slots, codes)  # noqa: E501  # fmt: skip
     _sort_groups(group_starts, group_ends, n_groups, order, codes)
@@ -336,7 +360,14 @@ def code_words(max_depth: int) -> int:
 
 
 def route(
-    columns: Array, *, seed: int, tree: int, max_depth: int, space: SplitSpace
+    columns: Array,
+    *,
+    seed: int,
+    tree: int,
+    max_depth: int,
+    space: SplitSpace,
+    within: Array | None = None,
+    within_level: int = 0,
 ) -> tuple[Array, Array]:
     """Walk rows down one tree.
 
@@ -346,17 +377,26 @@ def route(
         tree: number of the tree.
         max_depth: largest number of branches on a path, 1..126.
         space: what the splits choose from.
+        within: uint64[m], left-aligned branches to nodes at within_level, ascending; only rows
+            that reach one of them are walked. None for all rows.
+        within_level: 1..63, below max_depth.
 
     Returns:
-        (order int32[n], codes uint64[n, n_words]): codes ascending, codes[i] of row order[i].
+        (order int32[k], codes uint64[k, n_words]): codes ascending, codes[i] of row order[i].
     """
     n = columns.shape[1]
     order = np.arange(n, dtype=np.int32)
     codes = np.zeros((n, code_words(max_depth)), np.uint64)
-    if n:
-        columns = np.ascontiguousarray(columns)
-        rows = np.ascontiguousarray(columns.T)
-        _route(columns, rows, seed, tree, max_depth, space, order, codes)
+    if n == 0:
+        return order, codes
+    columns = np.ascontiguousarray(columns)
+    rows = np.ascontiguousarray(columns.T)
+    nodes = np.zeros(1, np.uint64) if within is None else within
+    level = 0 if within is None else within_level
+    _route(columns, rows, seed, tree, max_depth, space, nodes, level, order, codes)
+    if within is not None:
+        walked = codes.any(axis=1)  # the end mark of a code is a 1
+        order, codes = order[walked], codes[walked]
     return order, codes
 
 

@@ -77,9 +77,26 @@ class DistinctRows:
         starts = np.append(np.flatnonzero(new_row), len(distinct))
         return cls(np.ascontiguousarray(distinct[starts[:-1], :-1].T), starts, payload)
 
-    def run(self, *, seed: int, tree: int, max_depth: int, space: SplitSpace) -> Run:
-        """The rows walked down one tree."""
-        order, codes = route(self.columns, seed=seed, tree=tree, max_depth=max_depth, space=space)
+    def run(
+        self,
+        *,
+        seed: int,
+        tree: int,
+        max_depth: int,
+        space: SplitSpace,
+        within: np.ndarray | None = None,
+        within_level: int = 0,
+    ) -> Run:
+        """The rows walked down one tree; arguments as for route."""
+        order, codes = route(
+            self.columns,
+            seed=seed,
+            tree=tree,
+            max_depth=max_depth,
+            space=space,
+            within=within,
+            within_level=within_level,
+        )
         lengths = np.diff(self.starts)[order]
         if len(order) == len(self.payload):
             return Run(codes, self.payload[order])

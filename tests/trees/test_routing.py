@@ -1,5 +1,6 @@
 import numpy as np
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lumberjack_spark.trees import ONE_OF, SplitSpace, code_words, route
 from lumberjack_spark.trees.routing import splits
@@ -32,6 +33,24 @@ def test_one_more_row_moves_no_other_row(case):
     less_order, less_codes = route(case.columns[:, 1:], **case.shape)
     keep = order != 0
     assert np.array_equal(codes[keep], less_codes[np.argsort(less_order)][order[keep] - 1])
+
+
+@settings(max_examples=40)
+@given(cases(), st.integers(1, 63), st.integers(0, 2**31))
+def test_only_rows_within_the_given_nodes_are_walked(case, level, seed):
+    if level >= case.max_depth:
+        return
+    order, codes = route(case.columns, **case.shape)
+    heads = codes[:, 0] >> np.uint64(64 - level) << np.uint64(64 - level)
+    walked_on = (codes[:, 0] != heads) | (codes.shape[1] == 2)
+    lengths = np.array([len(path) for path in naive_paths(case)])[order]
+    nodes = np.unique(heads[lengths > level])
+    chosen = nodes[np.random.default_rng(seed).random(len(nodes)) < 0.5]
+    got_order, got = route(case.columns, **case.shape, within=chosen, within_level=level)
+    keep = np.isin(heads, chosen) & (lengths > level)
+    assert walked_on[keep].all()
+    assert np.array_equal(got, codes[keep])
+    assert sorted(got_order.tolist()) == sorted(order[keep].tolist())
 
 
 @settings(max_examples=40)
