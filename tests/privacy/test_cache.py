@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from lumberjack_spark.privacy import cache, make_plan, planning
-from tests.privacy.test_calibration import USUAL
+
+USUAL = {
+    "epsilon": 1.0,
+    "delta": 1e-6,
+    "num_trees": 3,
+    "max_depth": 8,
+    "min_exact_count": 0,
+    "leaf_share": 0.4,
+    "marginal_share": 0.0,
+}
 
 
 def entries(folder):
