@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lumberjack_spark.trees import Structure
+from lumberjack_spark.trees import MAX_DEPTH, Structure
 from lumberjack_spark.trees.forest import FEATURE, LEFT, RIGHT
 
 _ARRAYS = {"roots": np.int32, "nodes": np.int32, "leaf_offsets": np.int64, "kinds": np.uint8}
@@ -45,16 +45,19 @@ def forest_mistakes(
 
 
 def _reference_mistakes(structure: Structure) -> list[str]:
-    """References that lead out of the arrays, or back to a parent."""
+    """References that lead out of the arrays, meet or go too deep."""
     n_nodes, n_leaves = len(structure.nodes), structure.num_leaves
-    children = structure.nodes[:, [LEFT, RIGHT]]
-    for references in (structure.roots, children):
-        if not _within(references, -n_leaves, n_nodes):
-            return ["references must be nodes or leaves of the forest"]
-    # A parent stands before its children: a walk comes to an end.
-    inner = children >= 0
-    if (inner & (children <= np.arange(n_nodes)[:, None])).any():
-        return ["split nodes must stand before their children"]
+    references = np.concatenate([structure.roots, structure.nodes[:, [LEFT, RIGHT]].ravel()])
+    if not _within(references, -n_leaves, n_nodes):
+        return ["references must be nodes or leaves of the forest"]
+    # Shifted, so that leaves count from 0 and nodes from n_leaves.
+    if (np.bincount(references + n_leaves, minlength=n_leaves + n_nodes) != 1).any():
+        return ["every node and leaf must be referred to once"]
+    reached = structure.roots
+    for _ in range(MAX_DEPTH + 1):
+        reached = structure.nodes[reached[reached >= 0]][:, [LEFT, RIGHT]].ravel()
+    if len(reached):
+        return [f"paths must have at most {MAX_DEPTH} split nodes"]
     return []
 
 
