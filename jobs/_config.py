@@ -5,7 +5,8 @@ Sections   input, label, features, privacy, forest, split, output. `label` and `
 Defaults   there is none for epsilon, delta, bounds, categories and classes. An optional value that
            is left out is None here and means the estimator's own default.
 Mistakes   of all sections are named in one SchemaError, unknown keys with the nearest known key,
-           before a session is started or any data is read.
+           before a session is started or any data is read. It is a BudgetError too if nothing but
+           the values of epsilon and delta is wrong.
 Paths      may hold ${NAME}, the value of an environment variable; it is looked up when the path is
            used, so that a dry run needs no data folder.
 """
@@ -18,7 +19,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from lumberjack_spark.errors import SchemaError
+from lumberjack_spark.errors import BudgetError, SchemaError
 from lumberjack_spark.schema import DataSchema, SchemaMistakesError
 from lumberjack_spark.schema.documents import SCHEMA_SECTIONS
 from lumberjack_spark.schema.mistakes import nearest, shown, unknown_key
@@ -26,6 +27,11 @@ from lumberjack_spark.schema.yaml_text import parse_yaml, read_yaml
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _Share = Field(default=None, gt=0, lt=1)
+_BUDGET_VALUES = ("privacy.epsilon must be ", "privacy.delta must be ")
+
+
+class BudgetMistakesError(SchemaMistakesError, BudgetError):
+    """A config whose only mistakes are the values of its budget."""
 
 
 class _Section(BaseModel):
@@ -46,7 +52,10 @@ class InputSection(_Section):
         types: Spark type by column, for formats whose files hold none; types are never inferred
             from content.
         folder: where the files of a named data set are, if not where it looks by itself.
-        where: SQL condition on the rows to use, itself public knowledge.
+        where: SQL condition on the rows to use, itself public knowledge; it must judge each row
+            by itself.
+        materialize_dir: folder for a copy that training reads, removed afterwards; for tables that
+            may change between reads.
     """
 
     path: str | None = None
@@ -57,6 +66,7 @@ class InputSection(_Section):
     types: dict[str, str] = Field(default_factory=dict)
     folder: str | None = None
     where: str | None = None
+    materialize_dir: str | None = None
 
     @model_validator(mode="after")
     def _has_one_source(self) -> "InputSection":
@@ -71,6 +81,11 @@ class InputSection(_Section):
                 raise ValueError(f"options.{name} must be a text, number or boolean")
         if any(name.lower() == "inferschema" and flag for name, flag in self.options.items()):
             raise ValueError("options must not ask for inferSchema: one row would change a type")
+        if any(
+            name.lower() == "mode" and str(value).upper() == "FAILFAST"
+            for name, value in self.options.items()
+        ):
+            raise ValueError("options must not ask for mode FAILFAST: no row may stop a job")
         if self.path is not None and self.format == "json" and not self.types:
             raise ValueError("types must be given for json, whose reader infers them from content")
         return self
@@ -82,6 +97,11 @@ class InputSection(_Section):
     def resolved_folder(self) -> str | None:
         """`folder` with its environment variables; SchemaError if one is not set."""
         return None if self.folder is None else expand(self.folder, "input.folder")
+
+    def resolved_materialize_dir(self) -> str | None:
+        """`materialize_dir` with its environment variables; SchemaError if one is not set."""
+        folder = self.materialize_dir
+        return None if folder is None else expand(folder, "input.materialize_dir")
 
 
 class PrivacySection(_Section):
@@ -104,7 +124,7 @@ class ForestSection(_Section):
     num_trees: int = Field(default=30, ge=1, le=10_000)
     max_depth: int = Field(default=63, ge=1, le=126)
     leaf_mode: Literal["proportions", "majority"] | None = None
-    seed: int | None = None
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
 
 
 class SplitSection(_Section):
@@ -180,6 +200,8 @@ def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> 
     known = [*_SECTIONS, *SCHEMA_SECTIONS]
     mistakes += [unknown_key("", key, known) for key in document if key not in known]
     sections, schema = _read_sections(document, mistakes), _read_schema(document, mistakes)
+    if mistakes and all(map(_is_of_budget, mistakes)):
+        raise BudgetMistakesError(mistakes)
     if mistakes or sections is None or schema is None:
         raise SchemaMistakesError(mistakes)
     return JobConfig(
@@ -250,6 +272,11 @@ def _read_sections(document: Mapping[str, Any], mistakes: list[str]) -> _Section
     except ValidationError as error:
         mistakes += [_mistake(each) for each in error.errors()]
     return None
+
+
+def _is_of_budget(mistake: str) -> bool:
+    """Whether a mistake is a value of epsilon or delta; one that is absent is the config's."""
+    return mistake.startswith(_BUDGET_VALUES) and "must be declared" not in mistake
 
 
 def _mistake(error: Any) -> str:

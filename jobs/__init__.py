@@ -1,0 +1,17 @@
+"""Programs for spark-submit and plain python: `python jobs/train.py conf/flights.yaml`.
+
+Programs
+    train       trains a forest and saves it; --dry-run shows the plan without any data
+    predict     writes the rows of a table with their predictions
+    evaluate    metrics on held-out rows; not private
+    check       how many rows each row rule touches; not private
+What they share
+    _config     the config file and --set
+    _datasets   named data sets
+    _tables     rows of the input, held-out rows, the output's place
+    _forest     the estimator of a config; its plan in words and as JSON
+    _metrics    figures of held-out rows
+    _row_rules  counts of touched rows
+    _session    the Spark session
+    _runner     command line, log, exit codes
+"""
