@@ -1,0 +1,61 @@
+"""A backend that routes its rows once, so that one table can be fitted thousands of times.
+
+Counting, threshold bits, marking and leaf noise are done anew in each fit, by the same task
+functions that Spark runs, with the key of that fit.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from lumberjack_spark.training import (
+    Counting,
+    MarginalCounting,
+    Routing,
+    add_counts,
+    count_marginals,
+    count_nodes,
+    route_rows,
+)
+from lumberjack_spark.training.tasks import RUN_SCHEMA
+
+
+class RoutedBackend:
+    """Runs the passes of many fits over one small table; see training.fit.Backend.
+
+    Args:
+        batches: the table. All fits must have one schema.
+    """
+
+    def __init__(self, batches: Sequence[pa.RecordBatch]) -> None:
+        self._batches = batches
+        self._marginals: np.ndarray | None = None
+        self._runs: dict[tuple[int, int, int], list[pa.RecordBatch]] = {}
+
+    def marginals(self, counting: MarginalCounting) -> np.ndarray:
+        """Exact counts, made once."""
+        if self._marginals is None:
+            self._marginals = add_counts(count_marginals(self._batches, counting), counting)
+        return self._marginals.copy()
+
+    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
+        """Node records of a fit, from runs that were made once."""
+        for batch in count_nodes(self._runs_of(routing), counting):
+            yield from zip(
+                batch.column("tree").to_pylist(), batch.column("nodes").to_pylist(), strict=True
+            )
+
+    def _runs_of(self, routing: Routing) -> list[pa.RecordBatch]:
+        """Runs of all trees, sorted by tree and first code."""
+        place = (routing.seed, routing.num_trees, routing.max_depth)
+        if routing.encoder.class_shares is None and place in self._runs:
+            return self._runs[place]
+        table = pa.Table.from_batches(route_rows(self._batches, routing), RUN_SCHEMA)
+        order = [(name, "ascending") for name in ("tree", "first", "second")]
+        runs: list[pa.RecordBatch] = table.sort_by(order).combine_chunks().to_batches()
+        # Without private marginals all fits of a schema have one encoder; with them each has its
+        # own, and its rows are routed anew.
+        if routing.encoder.class_shares is None:
+            self._runs[place] = runs
+        return runs
