@@ -34,7 +34,8 @@ _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(
 
 MAX_DEPTH = 126
 _WALKERS = 32  # single rows walked in turn, so that the latencies of their steps overlap
-_SMALL_GROUP = 8  # up to so many rows, walking each alone beats partitioning the group
+_ROWS_IN_CACHE = 1 << 15  # up to so many rows, reading them row by row stays in the cache
+_SMALL_GROUP = 16  # up to so many rows, walking each alone beats partitioning the group
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -237,13 +238,14 @@ def _sort_groups(starts: Any, ends: Any, n_groups: Any, order: Any, codes: Any) 
             codes[j + 1, 0], codes[j + 1, last], order[j + 1] = first, second, unit
 
 
-@njit(cache=True, inline="always")
-def _partition(column: Any, code: Any, kind: Any, a: Any, b: Any, order: Any, spare: Any) -> Any:
+@njit(cache=True)
+def _partition(columns: Any, rows: Any, feature: Any, code: Any, kind: Any, a: Any, b: Any, order: Any, spare: Any) -> Any:  # noqa: E501  # fmt: skip
     """Bring the rows order[a:b] that go left to the front, stably; returns where right begins."""
+    by_row = b - a <= _ROWS_IN_CACHE
     at, n_right = a, np.int64(0)
     for i in range(a, b):
         unit = order[i]
-        value = np.int64(column[unit])
+        value = np.int64(rows[unit, feature] if by_row else columns[feature, unit])
         right = np.int64(value > code if kind == 0 else value != code)
         order[at] = unit
         spare[n_right] = unit
@@ -284,6 +286,7 @@ def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space:
     # Rows order[begin[level]:end[level]] reach the node at hand; the right ones from middle on.
     begin, middle, end = np.zeros((3, max_depth + 2), np.int64)
     branches = np.zeros(max_depth + 2, np.int64)  # branches entered so far: 0, 1 or 2
+    entered = np.zeros(max_depth + 2, np.bool_)  # whether the last of these had any rows
     # The nodes within[first_in[level]:last_in[level]] lie below the node at hand, or are it.
     first_in, last_in = np.zeros((2, max_depth + 2), np.int64)
     end[0], last_in[0] = n, within.size
@@ -292,9 +295,10 @@ def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space:
         a, b = begin[level], end[level]
         mark = _ONE << np.uint64(63 - (level & 63))
         if branches[level] > 0:
-            _ascend(level, kinds, ranges, asked, steps)
-            bits[level >> 6] &= ~mark
-        elif a == b or (level <= within_level and first_in[level] == last_in[level]):
+            if entered[level]:
+                _ascend(level, kinds, ranges, asked, steps)
+                bits[level >> 6] &= ~mark
+        elif level <= within_level and first_in[level] == last_in[level]:
             level -= 1
             continue
         elif b - a <= _SMALL_GROUP and level >= within_level:
@@ -331,17 +335,21 @@ def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space:
             _split(level, kinds, ranges, asked, hashes, steps)
             feature = steps[level, _FEATURE]
             middle[level] = _partition(
-                columns[feature], steps[level, _CODE], kinds[feature], a, b, order, spare
+                columns, rows, feature, steps[level, _CODE], kinds[feature], a, b, order, spare
             )
         right = branches[level]
         if right == 2:
             level -= 1
             continue
         branches[level] += 1
+        a, b = (a, middle[level]) if right == 0 else (middle[level], b)
+        entered[level] = a < b
+        if a == b:
+            continue
         _descend(level, right, kinds, lower, upper, ranges, asked, hashes, steps)
         bits[level >> 6] |= mark * np.uint64(right)
         level += 1
-        begin[level], end[level] = (a, middle[level - 1]) if right == 0 else (middle[level - 1], b)
+        begin[level], end[level] = a, b
         first_in[level], last_in[level] = first_in[level - 1], last_in[level - 1]
         if level <= within_level:
             part = _first_with(mark, within, first_in[level], last_in[level])
