@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     import pyarrow as pa
+    from pyspark.ml.linalg import DenseVector
 
     from lumberjack_spark.schema import DataSchema
 
@@ -89,6 +90,13 @@ class LumberjackClassificationModel(
     def toDebugString(self) -> str:
         """All trees as text: public splits and released leaf values."""
         return self._forest.describe()
+
+    @property
+    def featureImportances(self) -> "DenseVector":
+        """Importance of each feature in schema order, from released values; sums to 1."""
+        from pyspark.ml.linalg import Vectors
+
+        return Vectors.dense(list(self._forest.feature_importances.values()))
 
     def predict(self, data: "pd.DataFrame | np.ndarray | pa.RecordBatch | pa.Table") -> Predictions:
         """Score rows in this process, without Spark; see ForestModel.predict."""

@@ -14,6 +14,7 @@ from pyspark.ml import Estimator
 from pyspark.ml.util import MLReadable, MLWritable
 from pyspark.sql import DataFrame
 
+from lumberjack_spark.defaults import MAX_DEPTH, NUM_TREES, FitDefaults, fit_defaults
 from lumberjack_spark.encoding import marginal_histograms
 from lumberjack_spark.errors import BudgetError, SchemaError
 from lumberjack_spark.ml.classification_model import LumberjackClassificationModel
@@ -49,6 +50,9 @@ class LumberjackClassifier(
     Searches such as CrossValidator look at exact metrics of held-out rows, which no guarantee
     covers.
 
+    Parameters left at None follow `lumberjack_spark.defaults`, which looks at no data; with the
+    paper's accountant ("theorem6") the encoder is the paper's too, which costs nothing.
+
     `labelCol` is the schema's label. Where evaluators are to read a label that is no number, set
     `labelIndexCol`.
     """
@@ -62,8 +66,8 @@ class LumberjackClassifier(
         schema: DataSchema | Mapping[str, Any] | None = None,
         epsilon: float | None = None,
         delta: float | None = None,
-        numTrees: int = 30,
-        maxDepth: int = 63,
+        numTrees: int = NUM_TREES,
+        maxDepth: int = MAX_DEPTH,
         leafMode: str = "proportions",
         accountant: str = "exact",
         threshold: str | None = None,
@@ -157,9 +161,9 @@ class LumberjackClassifier(
             raise BudgetError(f"{' and '.join(unset)} must be set: there is no default")
         accountant = self.getAccountant()
         paper = accountant == "theorem6"
-        usual = "gaussian" if paper else "table"
-        threshold = self.getThreshold() if self.isDefined(self.threshold) else usual
-        share = self._value_or("encodingShare", 0.0)
+        usual = self._defaults(schema, encoding_share=0.0 if paper else None)
+        threshold = "gaussian" if paper else "table"
+        share = self._value_or("encodingShare", usual.encoding_share)
         return make_plan(
             epsilon=self.getEpsilon(),
             delta=self.getDelta(),
@@ -167,14 +171,27 @@ class LumberjackClassifier(
             max_depth=self.getMaxDepth(),
             leaf_mode=self.getLeafMode(),  # type: ignore[arg-type]
             accountant=accountant,  # type: ignore[arg-type]
-            threshold=threshold,  # type: ignore[arg-type]
-            min_exact_count=self._value_or("minExactCount", 8),
-            leaf_share=self._value_or("leafShare", 0.4),
+            threshold=self._value_or("threshold", threshold),
+            min_exact_count=self._value_or("minExactCount", usual.min_exact_count),
+            leaf_share=self._value_or("leafShare", usual.leaf_share),
             marginal_share=share,
             histograms=marginal_histograms(schema) if share > 0 else 0,
             structure_fraction=self.getStructureFraction(),
             neighbors=self.getNeighbors(),  # type: ignore[arg-type]
         )
+
+    def _defaults(self, schema: DataSchema, *, encoding_share: float | None) -> FitDefaults:
+        """What is used where the caller says nothing; from public inputs alone."""
+        try:
+            return fit_defaults(
+                epsilon=self.getEpsilon(),
+                delta=self.getDelta(),
+                n_features=len(schema.features),
+                n_classes=len(schema.classes),
+                encoding_share=self._value_or("encodingShare", encoding_share),
+            )
+        except ValueError as error:
+            raise BudgetError(str(error)) from None
 
     def _checked_seed(self) -> int:
         """The structure seed within its range."""
@@ -214,8 +231,8 @@ class LumberjackClassifier(
 
 
 TRAINING_DEFAULTS = {
-    "numTrees": 30,
-    "maxDepth": 63,
+    "numTrees": NUM_TREES,
+    "maxDepth": MAX_DEPTH,
     "leafMode": "proportions",
     "accountant": "exact",
     "neighbors": "add_remove",

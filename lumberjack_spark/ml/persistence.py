@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from lumberjack_spark.errors import ModelFormatError
 from lumberjack_spark.model.saved_format import ESTIMATOR_CLASSES, MODEL_CLASS, SavedModel
+from lumberjack_spark.spark._classic_files import remove_folder
 from lumberjack_spark.spark.storage import load_anywhere, metadata_class, save_anywhere
 
 if TYPE_CHECKING:
@@ -54,11 +55,8 @@ class EstimatorWriter(DefaultParamsWriter):
     """Saves an estimator that is not fitted: its parameters."""
 
     def _handleOverwrite(self, path: str) -> None:
-        """Make room for a new save; on Connect the parameters' folder is overwritten instead."""
-        from pyspark.sql import is_remote
-
-        if not is_remote():
-            super()._handleOverwrite(path)
+        """Make room for a new save; where that cannot be, saveImpl overwrites the file."""
+        remove_folder(self.sparkSession, path)
 
     def saveImpl(self, path: str) -> None:
         """Write the parameters."""

@@ -17,6 +17,7 @@ from lumberjack_spark.errors import ModelFormatError
 from lumberjack_spark.model.certificate import certificate_text, make_certificate, with_schema
 from lumberjack_spark.model.description import describe_forest
 from lumberjack_spark.model.estimate import leaf_values
+from lumberjack_spark.model.importance import feature_importances
 from lumberjack_spark.model.predictions import Predictions
 from lumberjack_spark.model.scorer import Scorer
 from lumberjack_spark.model.soundness import forest_mistakes
@@ -121,6 +122,14 @@ class ForestModel:
         """Number of nodes of each tree, split nodes and leaves."""
         leaves = np.diff(self.structure.leaf_offsets)
         return [2 * int(count) - 1 for count in leaves]
+
+    @property
+    def feature_importances(self) -> Mapping[str, float]:
+        """Importance of each feature by name, from released values; see importance."""
+        sigma = self.record.get("plan", {}).get("leaves", {}).get("sigma")
+        return feature_importances(
+            self.schema, self.encoder, self.structure, self.leaf_counts, sigma
+        )
 
     def describe(self) -> str:
         """All trees as text: public splits and released leaf values."""

@@ -30,12 +30,23 @@ def local_path(session: SparkSession | None, path: str) -> str | None:
 
 
 def remove_folder(session: SparkSession, path: str) -> bool:
-    """Remove a folder wherever it is kept; False where the session cannot (on Connect)."""
+    """Remove a folder wherever it is kept; False where the session cannot."""
     try:
         context: Any = session.sparkContext
         folder = context._jvm.org.apache.hadoop.fs.Path(path)
         system = folder.getFileSystem(context._jsc.hadoopConfiguration())
         system.delete(folder, True)
     except Exception:  # Connect raises its own error types
+        return _removed_by_server(path)
+    return True
+
+
+def _removed_by_server(path: str) -> bool:
+    """Whether the server of a Connect session removed a folder; releases differ in this."""
+    try:
+        from pyspark.ml.connect.readwrite import RemoteMLWriter
+
+        RemoteMLWriter.handleOverwrite(path, True)
+    except Exception:
         return False
     return True

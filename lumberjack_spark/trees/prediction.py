@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from lumberjack_spark.trees.forest import Structure
-from lumberjack_spark.trees.routing import MAX_DEPTH
+from lumberjack_spark.trees.paths import MAX_DEPTH
 
 _BLOCK_ROWS = 1 << 14  # columns of so many rows stay in a core's cache
 
@@ -78,7 +78,7 @@ def sum_leaf_values(columns: np.ndarray, structure: Structure, values: np.ndarra
     totals = np.zeros((n, values.shape[1]))
     parts = [columns, structure.roots, structure.nodes, structure.kinds, values]
     # One layout for the compiled code: read-only arrays would be another type to it.
-    columns, roots, nodes, kinds, values = (np.require(a, requirements="CW") for a in parts)
+    columns, roots, nodes, kinds, values = (np.require(a, requirements=["C", "W"]) for a in parts)
     waiting = np.empty((MAX_DEPTH + 1, 3), np.int64)
     for first in range(0, n, _BLOCK_ROWS):
         order = np.empty(min(_BLOCK_ROWS, n - first), np.uint32)
