@@ -72,7 +72,7 @@ def exit_code(error: BaseException) -> int:
         return BUDGET
     if isinstance(error, SparkFailureError):
         return SPARK
-    if isinstance(error, (LumberjackError, FileExistsError)):
+    if isinstance(error, (LumberjackError, OSError)):
         return CONFIGURATION
     # By name: a job that never starts Spark does not import it either.
     if type(error).__module__.split(".")[0] in ("pyspark", "py4j", "grpc"):
