@@ -1,7 +1,8 @@
 """Random trees: routing rows, counting nodes, the pruned forest. No budget, no noise, no Spark.
 
 space       SplitSpace: what random splits can choose from
-routing     splits as a function of (seed, tree, path); rows -> path codes
+paths       splits as a function of (seed, tree, path)
+routing     rows -> path codes
 runs        sorted runs of path codes: made, packed, merged
 counting    node counts as a stream over sorted codes
 forest      the pruned forest as flat arrays
@@ -10,8 +11,9 @@ prediction  scoring encoded rows
 
 from lumberjack_spark.trees.counting import NodeCounter, NodeRecords
 from lumberjack_spark.trees.forest import GrownTree, Structure, assemble, grow_tree, preorder
+from lumberjack_spark.trees.paths import MAX_DEPTH
 from lumberjack_spark.trees.prediction import sum_leaf_values
-from lumberjack_spark.trees.routing import MAX_DEPTH, code_words, route
+from lumberjack_spark.trees.routing import code_words, route
 from lumberjack_spark.trees.runs import (
     MAX_CHUNK_ROWS,
     MAX_CLASSES,

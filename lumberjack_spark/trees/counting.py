@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from lumberjack_spark.trees.routing import MAX_DEPTH
+from lumberjack_spark.trees.paths import MAX_DEPTH
 
 PAYLOAD_COUNT_BITS = 20  # a payload is class << 20 | count: at most 4096 classes, 2^20 - 1 rows
 _COUNT_MASK = np.uint32((1 << PAYLOAD_COUNT_BITS) - 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from lumberjack_spark.trees.routing import splits
+from lumberjack_spark.trees.paths import splits
 from lumberjack_spark.trees.space import SplitSpace
 
 FEATURE, CODE, LEFT, RIGHT = range(4)

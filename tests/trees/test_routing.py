@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lumberjack_spark.trees import ONE_OF, SplitSpace, code_words, route
-from lumberjack_spark.trees.routing import splits
+from lumberjack_spark.trees.paths import splits
 from tests.naive_trees import Node, path_code, path_of
 from tests.trees.strategies import Case, cases
 
