@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from lumberjack_spark.defaults import MAX_DEPTH, NUM_TREES
 from lumberjack_spark.errors import BudgetError, SchemaError
 from lumberjack_spark.schema import DataSchema, SchemaMistakesError
 from lumberjack_spark.schema.documents import SCHEMA_SECTIONS
@@ -121,8 +122,8 @@ class PrivacySection(_Section):
 class ForestSection(_Section):
     """Shape of the forest; `seed` varies its public random structure."""
 
-    num_trees: int = Field(default=30, ge=1, le=10_000)
-    max_depth: int = Field(default=63, ge=1, le=126)
+    num_trees: int = Field(default=NUM_TREES, ge=1, le=10_000)
+    max_depth: int = Field(default=MAX_DEPTH, ge=1, le=126)
     leaf_mode: Literal["proportions", "majority"] | None = None
     seed: int | None = Field(default=None, ge=0, lt=2**63)
 

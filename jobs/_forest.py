@@ -6,6 +6,7 @@ from typing import Any
 from jobs._config import JobConfig
 from lumberjack_spark.ml import LumberjackClassifier
 from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
+from lumberjack_spark.training.fit import SINGLE_PASS_DEPTH
 
 _NEIGHBORS = {"add_remove": "one row added or removed", "replace_one": "one row replaced"}
 
@@ -90,8 +91,9 @@ def plan_text(plan: NoisePlan) -> str:
 
 
 def passes(plan: NoisePlan) -> int:
-    """How often a fit reads the rows: once to count, and once for marginals if there are any."""
-    return 1 if plan.marginals is None else 2
+    """How often a fit reads the rows: for marginals if there are any, then to count nodes."""
+    counting = 1 if plan.max_depth <= SINGLE_PASS_DEPTH else 2
+    return counting + (plan.marginals is not None)
 
 
 def _leaf_noise(plan: NoisePlan) -> float:

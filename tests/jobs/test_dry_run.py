@@ -54,16 +54,19 @@ def test_the_figures_of_a_plan_fit_together(config, capsys):
     assert 6 <= plan["threshold"] < plan["sure_group"]
     assert plan["certified_delta"] <= plan["delta"] == 1e-6
     assert plan["leaf_noise"] > 0
-    assert (plan["passes"], plan["marginal_noise"]) in ((1, None), (2, plan["marginal_noise"]))
     assert plan["plan"]["bits"]["threshold"] == plan["threshold"]
     for words in ("threshold", "smallest group  6 rows", "leaf noise", "passes", "(1, 1e-06)"):
         assert words in text
 
 
-def test_a_share_for_the_encoder_adds_a_pass(config, capsys):
-    settings = ["--set", "privacy.accountant=exact", "--set", "privacy.encoding_share=0.1"]
-    plan, text = dry_run(capsys, config, *settings)
-    assert plan["passes"] == 2
+@pytest.mark.parametrize(("depth", "counting"), [(8, 1), (100, 2)])
+def test_a_share_for_the_encoder_adds_a_pass(config, capsys, depth, counting):
+    settings = ["--set", "privacy.accountant=exact", "--set", f"forest.max_depth={depth}"]
+    plain, text = dry_run(capsys, config, *settings, "--set", "privacy.encoding_share=0")
+    assert (plain["passes"], plain["marginal_noise"]) == (counting, None)
+    assert "marginals       none" in text
+    plan, text = dry_run(capsys, config, *settings, "--set", "privacy.encoding_share=0.1")
+    assert plan["passes"] == counting + 1
     assert f"sigma = {plan['marginal_noise']:.6g} rows" in text
 
 
