@@ -5,10 +5,12 @@
             down to the middle level, then below the nodes there whose bit is 1
 3. mark     Algorithm 1 over the nodes whose bit is 1; children of heavy nodes are the leaves
 4. noise    on every class count of every leaf; exact counts are dropped here
+5. shorten  splits with nothing on one side go, by the noisy counts
 
 A Backend runs the passes: over Spark partitions, or over a list of batches in this process.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -28,6 +30,7 @@ from lumberjack_spark.trees import (
     NodeRecords,
     Structure,
     assemble,
+    drop_empty_leaves,
     grow_tree,
     preorder,
 )
@@ -83,9 +86,11 @@ def fit_forest(
         grown, exact = _prune(records.pop(tree), routing, tree)
         trees.append(grown)
         leaf_counts.append(_with_noise(exact, plan, key, tree))
-    return ReleasedForest(
-        encoder, assemble(trees, routing.space), np.concatenate(leaf_counts, axis=0)
-    )
+    structure, released = assemble(trees, routing.space), np.concatenate(leaf_counts, axis=0)
+    if isinstance(plan.leaves, GaussianLeaves):
+        noise_of_total = plan.leaves.sigma * math.sqrt(routing.n_classes)
+        structure, released = drop_empty_leaves(structure, released, limit=noise_of_total)
+    return ReleasedForest(encoder, structure, released)
 
 
 def _candidates(

@@ -6,6 +6,7 @@ routing     rows -> path codes
 runs        sorted runs of path codes: made, packed, merged
 counting    node counts as a stream over sorted codes
 forest      the pruned forest as flat arrays
+shortening  splits that parted nothing are taken out
 prediction  scoring encoded rows
 """
 
@@ -22,6 +23,7 @@ from lumberjack_spark.trees.runs import (
     merge_runs,
     merge_stream,
 )
+from lumberjack_spark.trees.shortening import drop_empty_leaves
 from lumberjack_spark.trees.space import ONE_OF, ORDERED, SplitSpace
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "Structure",
     "assemble",
     "code_words",
+    "drop_empty_leaves",
     "grow_tree",
     "merge_runs",
     "merge_stream",
