@@ -25,6 +25,7 @@ encoder.<name> as in encoding.packing.
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,7 +57,7 @@ ARRAY_SCHEMA = pa.schema(
     ]
 )
 _PART_BYTES = 1 << 22
-_DTYPES = ("|u1", "<u2", "<i4", "<i8", "<f4", "<f8")
+_DTYPE = re.compile(r"[|<][biuf][1248]")
 _STRUCTURE = ("roots", "nodes", "leaf_offsets", "kinds")
 _ENCODER = "encoder."
 
@@ -230,8 +231,8 @@ def _read_arrays(table: pa.Table) -> dict[str, np.ndarray]:
 def _read_array(name: str, parts: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """One array of its parts, writable."""
     dtype, shape = parts[0]["dtype"], parts[0]["shape"]
-    if dtype not in _DTYPES or any(length < 0 for length in shape):
-        raise ModelFormatError(f"array {name} must be of one of the types {', '.join(_DTYPES)}")
+    if not _DTYPE.fullmatch(dtype) or any(length < 0 for length in shape):
+        raise ModelFormatError(f"array {name} must be of little-endian numbers, got {dtype!r}")
     content = bytearray(b"".join(part["bytes"] for part in parts))
     kind = np.dtype(dtype)
     if [part["part"] for part in parts] != list(range(len(parts))) or (

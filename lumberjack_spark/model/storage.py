@@ -98,8 +98,10 @@ def _create(saved: SavedModel, folder: Path) -> None:
 
 def _replace(saved: SavedModel, folder: Path) -> None:
     """Write a model over another one; the metadata file's rename is the moment of change."""
-    old = current_metadata(_metadata_lines(folder), where=f"{folder} is not overwritten: it")
-    generation = generation_of(old) + 1
+    try:
+        generation = _current_generation(folder) + 1
+    except ModelFormatError as error:
+        raise ModelFormatError(f"not overwritten, remove it first: {error}") from None
     data = folder / "data" / str(generation)
     shutil.rmtree(data, ignore_errors=True)  # of a save that was interrupted
     try:
@@ -133,7 +135,9 @@ def _write_data(saved: SavedModel, folder: Path, *, generation: int) -> None:
     """Write the arrays of one save."""
     data = folder / "data" / str(generation)
     data.mkdir(parents=True)
-    pq.write_table(arrays_table(model_arrays(saved.model)), data / f"{_PART}.parquet")
+    pq.write_table(
+        arrays_table(model_arrays(saved.model)), data / f"{_PART}.parquet", compression="zstd"
+    )
 
 
 def _write_metadata(saved: SavedModel, folder: Path, *, generation: int) -> None:

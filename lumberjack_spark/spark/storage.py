@@ -48,7 +48,7 @@ def save_anywhere(
     if lines is not None:
         if not overwrite:
             raise FileExistsError(f"{path} must not exist yet; overwriting has to be asked for")
-        where = f"{path} is not overwritten: it"
+        where = f"not overwritten, remove it first: {path}"
         generation = generation_of(current_metadata(lines, where=where)) + 1
     with spark_failures("saving the model"):
         data = session.createDataFrame(arrays_table(model_arrays(saved.model)))
