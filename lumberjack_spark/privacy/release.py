@@ -52,12 +52,15 @@ class Precision:
 EXACTING = Precision(grid=0.03, polygon=0.06)
 FINE = Precision(grid=0.06, polygon=0.1)
 LARGE = Precision(grid=0.12, polygon=0.2)
+HUGE = Precision(grid=0.4, polygon=0.35)
 COARSE = Precision(grid=0.25, polygon=0.3, reach=5.5)
 
 
 def precision_for(questions: int) -> Precision:
-    """Precision of a certificate: about 0.8 % of delta up to 1000 questions, 4 % above."""
-    return FINE if questions <= 1000 else LARGE
+    """Precision of a certificate: it costs 1 % of delta up to 1000 questions, 4 % up to 10,000."""
+    if questions <= 1000:
+        return FINE
+    return LARGE if questions <= 10_000 else HUGE
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,7 @@ def test_another_format_version_is_another_entry(cache_folder, calibrations, mon
     [
         lambda text: "",
         lambda text: text[: len(text) // 2],
-        lambda text: text.replace('"sigma": ', '"sigma": 0.'),
+        lambda text: text.replace('"sigma": ', '"sigma": 1'),
         lambda text: json.dumps({"sha256": "", "body": []}),
         lambda text: "[]",
     ],

@@ -58,3 +58,11 @@ def test_outlines_contain_every_pair_and_hardly_more(order, cost, spacing, remov
     reached = np.interp(family.high_rest[~near], rest[::-1], gain[::-1])
     assert np.all(reached >= family.gain[~near] * (1 - 1e-11))
     assert polygon.gain.max() <= family.gain.max() * (1 + 1e-9)
+    assert polygon.low.size <= family.low.size or family.low.size < 100
+
+
+def test_outlines_of_long_tables_are_short():
+    table = equal_cost_table(bottom=1e-9, order=16.4, cost=1e-6, minimum_count=0)
+    family = bit_pairs(table, "add")
+    assert family.low.size > 30_000
+    assert outline(family, 0.1, 16.4).low.size < 500
