@@ -20,6 +20,7 @@ from lumberjack_spark.spark.progress import stage
 from lumberjack_spark.spark.shuffle_keys import keys_of_partitions
 from lumberjack_spark.training import Counting, Routing, count_nodes, route_rows
 from lumberjack_spark.training.marginals import MarginalCounting, add_counts, count_marginals
+from lumberjack_spark.training.tasks import Packed
 
 _CELL_COLUMNS = "cell long, n long"
 _RUN_COLUMNS = "tree int, slot int, first long, second long, run binary"
@@ -49,7 +50,7 @@ class SparkBackend:
             table = totals.toArrow()
         return add_counts(table.to_batches(), counting)
 
-    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
+    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, Packed]]:
         """(tree, packed node records); see training.fit.Backend."""
         n_tasks = min(routing.num_trees, parallelism(self._rows.sparkSession))
         keys = keys_of_partitions(n_tasks)
@@ -74,6 +75,5 @@ class SparkBackend:
         with stage("counting nodes", self._rows.sparkSession):
             table = counted.toArrow()
         for batch in table.to_batches():
-            yield from zip(
-                batch.column("tree").to_pylist(), batch.column("nodes").to_pylist(), strict=True
-            )
+            for tree, nodes in zip(batch.column("tree"), batch.column("nodes"), strict=True):
+                yield tree.as_py(), nodes.as_buffer()  # a view: a model's worth of bytes once

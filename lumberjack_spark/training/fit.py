@@ -11,7 +11,7 @@ A Backend runs the passes: over Spark partitions, or over a list of batches in t
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -24,16 +24,16 @@ from lumberjack_spark.noise import NoiseKey, choose_labels, discrete_gaussian
 from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
 from lumberjack_spark.schema import DataSchema, RowReader
 from lumberjack_spark.training.marginals import MarginalCounting, release_marginals
-from lumberjack_spark.training.tasks import Counting, Routing, unpack_records
+from lumberjack_spark.training.tasks import Counting, Packed, Routing, unpack_records
 from lumberjack_spark.trees import (
-    GrownTree,
     NodeRecords,
     Structure,
-    assemble,
     drop_empty_leaves,
     grow_tree,
+    join_trees,
     preorder,
 )
+from lumberjack_spark.trees.forest import LEFT
 
 SINGLE_PASS_DEPTH = 16  # up to here a second pass over the rows costs more than it saves
 
@@ -44,7 +44,7 @@ class Backend(Protocol):
     def marginals(self, counting: MarginalCounting) -> np.ndarray:
         """Exact counts int64[counting.n_counts] of the cells of all features by class."""
 
-    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
+    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, Packed]]:
         """(tree, packed node records) of every tree with rows, in any order."""
 
 
@@ -79,67 +79,68 @@ def fit_forest(
     reader = RowReader(schema)
     encoder = _encoder(backend, reader, plan, key)
     routing = Routing(reader, encoder, seed, plan.num_trees, plan.max_depth)
-    records = _candidates(backend, routing, plan, key)
-    trees: list[GrownTree] = []
+    packed = _count(backend, routing, plan, key)
+    trees: list[Structure] = []
     leaf_counts: list[np.ndarray] = []
-    for tree in range(plan.num_trees):
-        grown, exact = _prune(records.pop(tree), routing, tree)
-        trees.append(grown)
-        leaf_counts.append(_with_noise(exact, plan, key, tree))
-    structure, released = assemble(trees, routing.space), np.concatenate(leaf_counts, axis=0)
-    if isinstance(plan.leaves, GaussianLeaves):
-        noise_of_total = plan.leaves.sigma * math.sqrt(routing.n_classes)
-        structure, released = drop_empty_leaves(structure, released, limit=noise_of_total)
-    return ReleasedForest(encoder, structure, released)
+    for tree in range(plan.num_trees):  # one at a time: the driver holds the rest packed
+        records = _unpacked(packed.pop(tree), routing)
+        structure, exact = _prune(records, routing, tree)
+        released = _with_noise(exact, plan, key, tree)
+        if isinstance(plan.leaves, GaussianLeaves):
+            noise_of_total = plan.leaves.sigma * math.sqrt(routing.n_classes)
+            structure, released = drop_empty_leaves(structure, released, limit=noise_of_total)
+        trees.append(structure)
+        leaf_counts.append(released)
+    return ReleasedForest(encoder, join_trees(trees), np.concatenate(leaf_counts))
 
 
-def _candidates(
+def _count(
     backend: Backend, routing: Routing, plan: NoisePlan, key: NoiseKey
-) -> dict[int, NodeRecords]:
-    """Nodes of each tree that may be heavy.
+) -> dict[int, list[tuple[int, Packed]]]:
+    """Nodes of each tree that may be heavy, as (words of a prefix, packed records).
 
     Algorithm 1 first asks about all nodes of the middle level, and about deeper ones only below
     those whose bit is 1. So a first pass walks rows no deeper than the middle level, where most
     walks would go on alone for long; a second one walks on the few that need it.
     """
     shape = (routing.n_classes, plan.bits, key)
+    packed: dict[int, list[tuple[int, Packed]]] = {t: [] for t in range(routing.num_trees)}
     if routing.max_depth <= SINGLE_PASS_DEPTH:
-        return _collect(backend, routing, Counting(routing.n_words, *shape))
+        for tree, nodes in backend.nodes(routing, Counting(routing.n_words, *shape)):
+            packed[tree].append((routing.n_words, nodes))
+        return packed
     middle = routing.max_depth // 2
     upper = replace(routing, max_depth=middle + 1)
-    records = _collect(backend, upper, Counting(upper.n_words, *shape))
-    asked_on = tuple(_ones_at(records[tree], middle) for tree in range(routing.num_trees))
+    for tree, nodes in backend.nodes(upper, Counting(upper.n_words, *shape)):
+        packed[tree].append((upper.n_words, nodes))
+    asked_on = tuple(_ones_at(_unpacked(packed[t], routing), middle) for t in packed)
+    if not any(map(len, asked_on)):
+        return packed
     lower = replace(routing, within=asked_on, within_level=middle)
-    deeper = _collect(backend, lower, Counting(lower.n_words, *shape, first_level=middle + 1))
-    return {tree: _joined(records[tree], deeper[tree]) for tree in records}
+    below = Counting(lower.n_words, *shape, first_level=middle + 1)
+    for tree, nodes in backend.nodes(lower, below):
+        packed[tree].append((lower.n_words, nodes))
+    return packed
 
 
-def _collect(backend: Backend, routing: Routing, counting: Counting) -> dict[int, NodeRecords]:
-    """Records of one pass, for every tree."""
-    parts: dict[int, list[bytes]] = {tree: [] for tree in range(routing.num_trees)}
-    if routing.within is None or any(map(len, routing.within)):
-        for tree, packed in backend.nodes(routing, counting):
-            parts[tree].append(packed)
-    return {
-        tree: unpack_records(packed, n_words=counting.n_words, n_classes=counting.n_classes)
-        for tree, packed in parts.items()
-    }
+def _unpacked(packed: Sequence[tuple[int, Packed]], routing: Routing) -> NodeRecords:
+    """All records of one tree, with prefixes of routing.n_words words."""
+    parts = [unpack_records(b"", n_words=routing.n_words, n_classes=routing.n_classes)]
+    for n_words, nodes in packed:
+        part = unpack_records(nodes, n_words=n_words, n_classes=routing.n_classes)
+        missing = routing.n_words - n_words  # a shallower pass may need a word less
+        parts.append(replace(part, prefixes=np.pad(part.prefixes, ((0, 0), (0, missing)))))
+    return NodeRecords(
+        np.concatenate([part.levels for part in parts]),
+        np.concatenate([part.prefixes for part in parts]),
+        np.concatenate([part.bits for part in parts]),
+        np.concatenate([part.children for part in parts]),
+    )
 
 
 def _ones_at(records: NodeRecords, level: int) -> np.ndarray:
     """Ascending prefixes uint64[m] of the nodes at a level < 64 whose bit is 1."""
     return np.sort(records.prefixes[(records.levels == level) & records.bits, 0])
-
-
-def _joined(upper: NodeRecords, lower: NodeRecords) -> NodeRecords:
-    """Records of both passes; prefixes of the upper one may be a word shorter."""
-    missing = lower.prefixes.shape[1] - upper.prefixes.shape[1]
-    return NodeRecords(
-        np.concatenate((upper.levels, lower.levels)),
-        np.concatenate((np.pad(upper.prefixes, ((0, 0), (0, missing))), lower.prefixes)),
-        np.concatenate((upper.bits, lower.bits)),
-        np.concatenate((upper.children, lower.children)),
-    )
 
 
 def _encoder(backend: Backend, reader: RowReader, plan: NoisePlan, key: NoiseKey) -> FeatureEncoder:
@@ -157,14 +158,14 @@ def _encoder(backend: Backend, reader: RowReader, plan: NoisePlan, key: NoiseKey
     return private_encoder(reader.schema, bins, released, sigma)
 
 
-def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[GrownTree, np.ndarray]:
+def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[Structure, np.ndarray]:
     """The tree of heavy nodes, and the exact class counts of its leaves, int64[n_leaves, K]."""
     order = preorder(records.levels, records.prefixes)
     levels, prefixes = records.levels[order], records.prefixes[order]
     bits, children = records.bits[order], records.children[order]
     ones = [prefixes[bits & (levels == level)] for level in range(routing.max_depth)]
     heavy = _find(levels, prefixes, mark_heavy_hitters(ones, routing.max_depth))
-    grown = grow_tree(
+    structure = grow_tree(
         levels[heavy],
         prefixes[heavy],
         seed=routing.seed,
@@ -173,9 +174,9 @@ def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[GrownTree
         space=routing.space,
     )
     if heavy.any():
-        return grown, children[heavy][grown.children < 0]
+        return structure, children[heavy][structure.nodes[:, LEFT:] < 0]
     everything = children[levels == -1, 0]
-    return grown, everything if len(everything) else np.zeros((1, routing.n_classes), np.int64)
+    return structure, everything if len(everything) else np.zeros((1, routing.n_classes), np.int64)
 
 
 def _find(levels: np.ndarray, prefixes: np.ndarray, heavy: list[np.ndarray]) -> np.ndarray:

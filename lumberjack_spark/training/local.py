@@ -6,7 +6,14 @@ import numpy as np
 import pyarrow as pa
 
 from lumberjack_spark.training.marginals import MarginalCounting, add_counts, count_marginals
-from lumberjack_spark.training.tasks import RUN_SCHEMA, Counting, Routing, count_nodes, route_rows
+from lumberjack_spark.training.tasks import (
+    RUN_SCHEMA,
+    Counting,
+    Packed,
+    Routing,
+    count_nodes,
+    route_rows,
+)
 
 
 class LocalBackend:
@@ -28,7 +35,7 @@ class LocalBackend:
         )
         return add_counts(batches, counting)
 
-    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
+    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, Packed]]:
         """Routed, brought together by tree, counted; see fit.Backend."""
         rows = [
             row

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -207,34 +207,40 @@ def _count_tree(tree: int, runs: Iterator[Run], counting: Counting) -> NodeRecor
     )
 
 
-def _record_type(n_words: int, n_classes: int) -> np.dtype[Any]:
+Packed: TypeAlias = bytes | memoryview  # or a pyarrow.Buffer, which is untyped
+
+
+def _record_type(n_words: int, n_classes: int, count: str) -> np.dtype[Any]:
     """Layout of a packed node record."""
     return np.dtype(
         [
             ("level", "<i2"),
             ("bit", "?"),
             ("prefix", "<u8", (n_words,)),
-            ("children", "<i8", (2, n_classes)),
+            ("children", count, (2, n_classes)),
         ]
     )
 
 
 def pack_records(records: NodeRecords, part: slice) -> bytes:
-    """Some node records as bytes."""
+    """Some node records as bytes: one that tells the width of a count, then the records."""
     n_words, n_classes = records.prefixes.shape[1], records.children.shape[2]
-    levels = records.levels[part]
-    packed = np.empty(len(levels), _record_type(n_words, n_classes))
+    levels, children = records.levels[part], records.children[part]
+    count = "<u4" if children.max(initial=0) < 2**32 else "<u8"
+    packed = np.empty(len(levels), _record_type(n_words, n_classes, count))
     packed["level"], packed["bit"] = levels, records.bits[part]
-    packed["prefix"], packed["children"] = records.prefixes[part], records.children[part]
-    return packed.tobytes()
+    packed["prefix"], packed["children"] = records.prefixes[part], children
+    return count[-1].encode() + packed.tobytes()
 
 
-def unpack_records(parts: list[bytes], *, n_words: int, n_classes: int) -> NodeRecords:
-    """Undo pack_records for all parts of a tree."""
-    packed = np.frombuffer(b"".join(parts), _record_type(n_words, n_classes))
+def unpack_records(packed: Packed, *, n_words: int, n_classes: int) -> NodeRecords:
+    """Undo pack_records; no bytes are no records."""
+    view = memoryview(packed)
+    count = f"<u{bytes(view[:1]).decode() or 4}"
+    records = np.frombuffer(view[1:], _record_type(n_words, n_classes, count))
     return NodeRecords(
-        packed["level"].astype(np.int64),
-        np.ascontiguousarray(packed["prefix"]),
-        packed["bit"].copy(),
-        np.ascontiguousarray(packed["children"]),
+        records["level"].astype(np.int64),
+        records["prefix"].astype(np.uint64),
+        records["bit"].copy(),
+        records["children"].astype(np.int64),
     )

@@ -11,7 +11,7 @@ prediction  scoring encoded rows
 """
 
 from lumberjack_spark.trees.counting import NodeCounter, NodeRecords
-from lumberjack_spark.trees.forest import GrownTree, Structure, assemble, grow_tree, preorder
+from lumberjack_spark.trees.forest import Structure, grow_tree, join_trees, preorder
 from lumberjack_spark.trees.paths import MAX_DEPTH
 from lumberjack_spark.trees.prediction import sum_leaf_values
 from lumberjack_spark.trees.routing import code_words, route
@@ -33,16 +33,15 @@ __all__ = [
     "ONE_OF",
     "ORDERED",
     "DistinctRows",
-    "GrownTree",
     "NodeCounter",
     "NodeRecords",
     "Run",
     "SplitSpace",
     "Structure",
-    "assemble",
     "code_words",
     "drop_empty_leaves",
     "grow_tree",
+    "join_trees",
     "merge_runs",
     "merge_stream",
     "preorder",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -42,37 +43,28 @@ class Structure:
         return int(self.leaf_offsets[-1])
 
 
-@dataclass(frozen=True, eq=False)
-class GrownTree:
-    """One pruned tree: its split nodes in preorder.
-
-    Attributes:
-        features: uint16[n], codes: uint16[n], the splits.
-        children: int32[n, 2], row of the left and the right child; -1 where it is a leaf.
-    """
-
-    features: np.ndarray
-    codes: np.ndarray
-    children: np.ndarray
-
-
 def preorder(levels: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
     """Order that sorts nodes parents first, left to right: int64[n]."""
     return np.lexsort((levels, *prefixes.T[::-1]))
 
 
 @njit(cache=True)
-def _link(levels, prefixes, children):  # type: ignore[no-untyped-def]
+def _link(levels: Any, prefixes: Any, nodes: Any) -> None:
+    """Fill the references of nodes; a child that is not among them is the next leaf."""
     last = np.zeros(levels.max() + 2, np.int64)
     for node in range(levels.size):
         level = levels[node]
         if level > 0:
             place = level - 1
-            side = np.int64(
-                (prefixes[node, place >> 6] >> np.uint64(63 - (place & 63))) & np.uint64(1)
-            )
-            children[last[place], side] = node
+            bit = prefixes[node, place >> 6] >> np.uint64(63 - (place & 63))
+            nodes[last[place], LEFT + np.int64(bit & np.uint64(1))] = node
         last[level] = node
+    leaves = 0
+    for node in range(levels.size):
+        for side in (LEFT, RIGHT):
+            if nodes[node, side] < 0:
+                nodes[node, side] = ~leaves
+                leaves += 1
 
 
 def grow_tree(
@@ -83,33 +75,40 @@ def grow_tree(
     tree: int,
     max_depth: int,
     space: SplitSpace,
-) -> GrownTree:
-    """Build a tree from its heavy nodes, in preorder and closed under parents."""
+) -> Structure:
+    """Build the structure of one tree from its heavy nodes, in preorder and closed under parents.
+
+    Leaves are numbered as the missing children of the nodes come, left before right.
+    """
     features, codes = splits(
         levels, prefixes, seed=seed, tree=tree, max_depth=max_depth, space=space
     )
-    children = np.full((len(levels), 2), -1, np.int32)
+    nodes = np.full((len(levels), 4), -1, np.int32)
+    nodes[:, FEATURE], nodes[:, CODE] = features, codes
     if len(levels):
-        _link(levels, prefixes, children)
-    return GrownTree(features, codes, children)
+        _link(levels, prefixes, nodes)
+    root = np.array([0 if len(levels) else -1], np.int32)
+    return Structure(root, nodes, np.array([0, len(levels) + 1]), space.kinds)
 
 
-def assemble(trees: Sequence[GrownTree], space: SplitSpace) -> Structure:
-    """Put trees together; the leaves of a tree are numbered as its missing children come."""
-    roots = np.zeros(len(trees), np.int32)
-    nodes, leaf_offsets = [np.zeros((0, 4), np.int32)], np.zeros(len(trees) + 1, np.int64)
-    n_nodes, n_leaves = 0, 0
-    for t, tree in enumerate(trees):
-        leaf = tree.children < 0
-        references = tree.children + n_nodes
-        references[leaf] = ~(n_leaves + np.arange(leaf.sum(), dtype=np.int32))
-        roots[t] = n_nodes if len(references) else ~n_leaves
-        nodes.append(
-            np.column_stack(
-                (tree.features.astype(np.int32), tree.codes.astype(np.int32), references)
-            )
-        )
-        n_nodes += len(references)
-        n_leaves += max(int(leaf.sum()), 1)
-        leaf_offsets[t + 1] = n_leaves
-    return Structure(roots, np.concatenate(nodes).astype(np.int32), leaf_offsets, space.kinds)
+def join_trees(trees: Sequence[Structure]) -> Structure:
+    """Put forests together, in order; there must be one at least."""
+    n_nodes = np.cumsum([0, *(len(tree.nodes) for tree in trees)])
+    n_leaves = np.cumsum([0, *(tree.num_leaves for tree in trees)])
+
+    def moved(references: np.ndarray, tree: int) -> np.ndarray:
+        """References of one of the forests, as they are in the joint one."""
+        shift = np.where(references >= 0, n_nodes[tree], -n_leaves[tree])
+        new: np.ndarray = (references + shift).astype(np.int32)
+        return new
+
+    nodes = np.concatenate([tree.nodes for tree in trees])
+    for i, tree in enumerate(trees):
+        nodes[n_nodes[i] : n_nodes[i + 1], LEFT:] = moved(tree.nodes[:, LEFT:], i)
+    offsets = [tree.leaf_offsets[:-1] + first for tree, first in zip(trees, n_leaves, strict=False)]
+    return Structure(
+        np.concatenate([moved(tree.roots, i) for i, tree in enumerate(trees)]),
+        nodes,
+        np.append(np.concatenate(offsets), n_leaves[-1]),
+        trees[0].kinds,
+    )

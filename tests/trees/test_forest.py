@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lumberjack_spark.trees import assemble, grow_tree, preorder, sum_leaf_values
+from lumberjack_spark.trees import grow_tree, join_trees, preorder, sum_leaf_values
 from tests.naive_trees import path_of
 from tests.trees.strategies import cases
 
@@ -35,7 +35,7 @@ def test_scored_rows_reach_the_leaf_of_their_path(case, least):
         leaves.append(
             [next((p[:i] for i in range(len(p) + 1) if p[:i] not in heavy), p) for p in paths]
         )
-    structure = assemble(trees, case.space)
+    structure = join_trees(trees)
     for tree in range(2):
         first, last = structure.leaf_offsets[tree : tree + 2]
         values = np.zeros((structure.num_leaves, last - first), np.float32)
@@ -49,7 +49,7 @@ def test_scored_rows_reach_the_leaf_of_their_path(case, least):
 def test_a_light_root_is_the_only_leaf(any_space):
     empty = (np.zeros(0, np.int64), np.zeros((0, 1), np.uint64))
     tree = grow_tree(*empty, seed=0, tree=0, max_depth=5, space=any_space)
-    structure = assemble([tree, tree], any_space)
+    structure = join_trees([tree, tree])
     assert structure.roots.tolist() == [-1, -2]
     values = np.array([[1.0], [10.0]], np.float32)
     columns = np.zeros((any_space.n_features, 3), np.uint16)

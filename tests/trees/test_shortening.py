@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lumberjack_spark.trees import GrownTree, SplitSpace, assemble, drop_empty_leaves
+from lumberjack_spark.trees import SplitSpace, Structure, drop_empty_leaves, join_trees
 from lumberjack_spark.trees.prediction import sum_leaf_values
 
 SPACE = SplitSpace.of([np.arange(64), np.arange(64), np.arange(64)])
@@ -26,8 +26,12 @@ def random_tree(rng, n_nodes):
     place = np.argsort(order).astype(np.int32) if order else np.zeros(0, np.int32)
     moved = children[order]
     moved[moved >= 0] = place[moved[moved >= 0]]
-    features = rng.integers(0, 3, n_nodes).astype(np.uint16)
-    return GrownTree(features, rng.integers(0, 63, n_nodes).astype(np.uint16), moved)
+    moved[moved < 0] = ~np.arange(n_nodes + 1)
+    nodes = np.column_stack(
+        (rng.integers(0, 3, n_nodes), rng.integers(0, 63, n_nodes), moved)
+    ).astype(np.int32)
+    root = np.array([0 if n_nodes else -1], np.int32)
+    return Structure(root, nodes, np.array([0, n_nodes + 1]), SPACE.kinds)
 
 
 def naive_leaf(structure, empty, reference, row):
@@ -53,7 +57,7 @@ def naive_leaf(structure, empty, reference, row):
 @given(st.integers(0, 2**32), st.sampled_from([0, 1, 2, 15]))
 def test_rows_skip_splits_with_one_empty_leaf(seed, n_nodes):
     rng = np.random.default_rng(seed)
-    structure = assemble([random_tree(rng, n_nodes), random_tree(rng, 3)], SPACE)
+    structure = join_trees([random_tree(rng, n_nodes), random_tree(rng, 3)])
     counts = rng.integers(-5, 20, (structure.num_leaves, 2))
     empty = counts.sum(axis=1) < 10
     shorter, kept = drop_empty_leaves(structure, counts, limit=10)
@@ -71,7 +75,7 @@ def test_rows_skip_splits_with_one_empty_leaf(seed, n_nodes):
 
 def test_nothing_is_dropped_below_every_count():
     rng = np.random.default_rng(4)
-    structure = assemble([random_tree(rng, 20)], SPACE)
+    structure = join_trees([random_tree(rng, 20)])
     counts = rng.integers(0, 20, (structure.num_leaves, 3))
     shorter, kept = drop_empty_leaves(structure, counts, limit=-1)
     assert np.array_equal(shorter.nodes, structure.nodes)
