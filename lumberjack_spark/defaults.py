@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 NUM_TREES = 30
 MAX_DEPTH = 63  # 6 questions a row and tree; 64 and more ask 7
-LEAF_SHARE = 0.55
-ENCODING_SHARE = 0.2
-LEAF_SHARE_WITHOUT_ENCODING = 0.7
+LEAF_SHARE = 0.6
+ENCODING_SHARE = 0.3
+LEAF_SHARE_WITHOUT_ENCODING = 0.8
 MOST_EXACT_COUNT = 16
 
 

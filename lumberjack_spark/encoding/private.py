@@ -29,7 +29,11 @@ from lumberjack_spark.schema import DataSchema, Numeric
 TOP_CODE = 4095  # few enough codes that the lookup tables of routing stay in the cache
 CUMULATIVE = 0.7
 MISSING_GAP = 0.01  # least share of the codes between missing numbers and others
-N_SUBSETS = 4  # scores over random parts of the features, beside the one over all
+MOST_SUBSETS = 4  # scores over random parts of the features, beside the one over all
+SEPARATION = (
+    0.75,
+    0.85,
+)  # of the score over all features: none up to the first, most from the last
 SUBSET_SHARE = 0.6
 
 
@@ -138,20 +142,26 @@ def _feature_codes(cells: FeatureBins, code: np.ndarray) -> FeatureCodes:
 def _scores(
     estimates: Sequence[CellEstimate], codes: Sequence[np.ndarray], shares: np.ndarray
 ) -> tuple[ScoreCodes, ...]:
-    """Score columns: none for one feature, whose own codes say all there is."""
+    """Score columns: none for one feature, whose own codes say all there is.
+
+    Where the scores say little, what there is to know lies in how features act together, and more
+    scores would only crowd the features out of the splits.
+    """
     d = len(estimates)
     if d < 2:
         return ()
     every = np.ones(d, np.bool_)
-    if len(shares) == 2:
-        uses = [every, *(_subset(d, i) for i in range(N_SUBSETS))]
-        return tuple(
-            score_codes(estimates, codes, shares, label=1, use=use, top=TOP_CODE) for use in uses
-        )
-    largest = np.argsort(-shares, kind="stable")[: 1 + N_SUBSETS]
-    return tuple(
-        score_codes(estimates, codes, shares, label=int(label), use=every, top=TOP_CODE)
-        for label in largest
+    labels = [1] if len(shares) == 2 else [int(k) for k in np.argsort(-shares, kind="stable")]
+    first = score_codes(estimates, codes, shares, label=labels[0], use=every, top=TOP_CODE)
+    low, high = SEPARATION
+    more = round(MOST_SUBSETS * min(max((first.separation - low) / (high - low), 0.0), 1.0))
+    if len(labels) == 1:
+        rest = [(1, _subset(d, index)) for index in range(more)]
+    else:
+        rest = [(label, every) for label in labels[1 : 1 + more]]
+    return first, *(
+        score_codes(estimates, codes, shares, label=label, use=use, top=TOP_CODE)
+        for label, use in rest
     )
 
 

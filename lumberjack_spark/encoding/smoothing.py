@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SPREAD = 0.05  # variance of rates between parts, as a share of p (1 - p)
+ODDS_VARIANCE = 0.24  # of the log odds of parts about those of the whole
 FALSE_ROWS = 0.02  # rows that noise may put into empty cells, as a share of all rows
 LEAST_RATE = 0.02  # smallest rate of a class, as a share of its rate among all rows
 
@@ -61,13 +61,13 @@ def estimate_ordered(
         counts, cells = levels[-1]
         levels.append((_pairs(counts), _pairs(cells)))
     rates = (totals / totals.sum())[None]
+    spread = spread_of_odds(rates[0])
     for part, cells in levels[-2::-1]:
         parents = np.repeat(rates, 2, axis=0)[: len(part)]
         # A part without neighbour is its parent, whose rates have used its counts already.
         told = (np.arange(len(part)) < len(part) // 2 * 2) & (cells > 0)
-        rates = np.where(
-            told[:, None], shrunk_rates(part, parents, sigma, np.maximum(cells, 1)), parents
-        )
+        rates = parents.copy()
+        rates[told] = shrunk_rates(part[told], parents[told], sigma, cells[told], spread)
     return CellEstimate(rows, rates)
 
 
@@ -120,13 +120,15 @@ def estimate_unordered(counts: np.ndarray, sigma: float, totals: np.ndarray) -> 
     noise = sigma * np.sqrt(n_classes)
     limit = noise * _limit_of_false_rows(n * noise, float(totals.sum()))
     everywhere = np.broadcast_to(shares, counts.shape)
-    rates = shrunk_rates(counts, everywhere, sigma, np.ones(n))
+    one = np.ones(n)
+    spread = spread_of_odds(shares)
+    rates = shrunk_rates(counts, everywhere, sigma, one, spread)
     weak = rows <= limit
     if weak.any():
         pooled = counts[weak].sum(axis=0, keepdims=True)
         n_weak = np.array([weak.sum()], np.float64)
         rows = np.where(weak, max(pooled.sum(), 0.0) / n_weak, rows)
-        rates[weak] = shrunk_rates(pooled, everywhere[:1], sigma, n_weak)
+        rates[weak] = shrunk_rates(pooled, everywhere[:1], sigma, n_weak, spread)
     return CellEstimate(rows, rates)
 
 
@@ -143,7 +145,7 @@ def shrunk_rates(
     prior: np.ndarray,
     sigma: float,
     cells: np.ndarray,
-    spread: float = SPREAD,
+    spread: float,
 ) -> np.ndarray:
     """Class rates of parts, drawn towards prior: float64[n, n_classes], positive.
 
@@ -152,7 +154,7 @@ def shrunk_rates(
         prior: float64[n, n_classes], rates of what each is part of.
         sigma: noise of one count of one cell.
         cells: float64[n].
-        spread: see SPREAD.
+        spread: variance of the rates of parts, as a share of p (1 - p).
     """
     n_classes = counts.shape[1]
     rows = counts.sum(axis=1)
@@ -166,6 +168,14 @@ def shrunk_rates(
     seen = rows > np.sqrt(n_classes * noise)
     rates = np.where(seen[:, None], prior + weight[:, None] * raw, prior)
     return _proper(rates, prior)
+
+
+def spread_of_odds(shares: np.ndarray, variance: float = ODDS_VARIANCE) -> float:
+    """What rates of parts vary by when their log odds vary by this: a share of p (1 - p).
+
+    The slope of p in its log odds is p (1 - p), so rare classes vary less.
+    """
+    return variance * float(1 - (shares**2).sum()) / 2
 
 
 def _proper(rates: np.ndarray, prior: np.ndarray) -> np.ndarray:

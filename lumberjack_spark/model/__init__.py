@@ -4,6 +4,7 @@ forest_model   ForestModel: predict, certificate, save and load
 scorer         what scoring needs, and what travels to workers
 predictions    scores of rows, and their most likely classes
 estimate       class probabilities of the leaves from their noisy counts
+importance     which features tell classes apart, from released values alone
 certificate    what a fit promises, for machines and for people
 saved_format   the format of a saved model, documented there
 storage        saved models on local paths

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from lumberjack_spark.encoding import FeatureEncoder
-from lumberjack_spark.encoding.smoothing import shrunk_rates
+from lumberjack_spark.encoding.smoothing import shrunk_rates, spread_of_odds
 from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
 from lumberjack_spark.training import ReleasedForest
 from lumberjack_spark.trees.forest import LEFT, RIGHT, Structure
 
-SPREAD = 0.5  # variance of rates between the children of a node, as a share of p (1 - p)
-DOUBT = 0.3  # what is added to a leaf's variance of classes, as a share of that of all rows
+ODDS_VARIANCE = 2.7  # of the log odds of the children of a node about those of the node
+DOUBT = 0.2  # what is added to a leaf's variance of classes, as a share of that of all rows
 
 
 def leaf_values(forest: ReleasedForest, plan: NoisePlan) -> np.ndarray:
@@ -98,6 +98,7 @@ def rates_of_forest(
     levels = list(_levels(structure.roots, children))
     sums, cells = np.zeros((n_nodes, n_classes)), np.zeros(n_nodes)
     one = np.ones(len(counts))
+    spread = spread_of_odds(shares, ODDS_VARIANCE)
     for nodes in levels[::-1]:
         for side in range(2):
             below = children[nodes, side]
@@ -108,7 +109,7 @@ def rates_of_forest(
         for side in range(2):
             below = children[nodes, side]
             found = shrunk_rates(
-                _of(below, sums, counts), node_rates[nodes], sigma, _of(below, cells, one), SPREAD
+                _of(below, sums, counts), node_rates[nodes], sigma, _of(below, cells, one), spread
             )
             is_leaf = below < 0
             node_rates[below[~is_leaf]] = found[~is_leaf]

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from lumberjack_spark.encoding import plain_encoder
-from lumberjack_spark.model.estimate import DOUBT, SPREAD, leaf_values, rates_of_forest
+from lumberjack_spark.encoding.smoothing import spread_of_odds
+from lumberjack_spark.model.estimate import (
+    DOUBT,
+    ODDS_VARIANCE,
+    leaf_values,
+    rates_of_forest,
+)
 from lumberjack_spark.model.importance import feature_importances
 from lumberjack_spark.privacy import ExponentialLeaves, GaussianLeaves
 from lumberjack_spark.schema import DataSchema, Numeric
@@ -23,6 +29,7 @@ FOREST = Structure(
 )
 COUNTS = np.array([[700, 90], [150, 420], [-20, 13], [840, 530]])
 SIGMA = 20.0
+SPREAD = spread_of_odds(np.array([0.6, 0.4]), ODDS_VARIANCE)
 
 
 def release(counts=COUNTS, shares=(0.6, 0.4)):
