@@ -1,0 +1,176 @@
+"""The systems that the benchmark compares: each fits and scores one table, again and again.
+
+A round is a list of figures, one entry a step ("fit", "transform"). Scoring writes all columns to
+Spark's "noop" sink, so that every score is computed and nothing is kept.
+"""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, Protocol
+
+from pyspark.ml import Transformer
+from pyspark.ml.classification import RandomForestClassifier
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs._bench_child import extra_trees, warm_numbers
+from jobs._bench_processes import measured
+from jobs._bench_report import OURS, SKLEARN, SPARK
+from jobs._bench_tables import BenchTable, as_numbers, vectors
+from lumberjack_spark.ml import LumberjackClassifier
+from lumberjack_spark.schema import DataSchema
+
+Figures = dict[str, Any]
+
+
+class System(Protocol):
+    """One competitor on one table."""
+
+    name: str
+    depth: int
+
+    def round(self, *, scoring: bool) -> Iterator[Figures]:
+        """Fit, and score if asked to; one entry a step."""
+
+    def close(self) -> None:
+        """Give memory back."""
+
+
+class Ours:
+    """Our forest.
+
+    Args:
+        estimator: with trees and depth set.
+        table: the rows.
+    """
+
+    name = OURS
+
+    def __init__(self, estimator: LumberjackClassifier, table: BenchTable) -> None:
+        self.depth = estimator.getMaxDepth()
+        self._estimator = estimator
+        self._table = table
+
+    def round(self, *, scoring: bool) -> Iterator[Figures]:
+        """See System."""
+        session = self._table.table.sparkSession
+        last = last_stage(session)
+        fit = measured(lambda: self._estimator.fit(self._table.table))
+        bits = self._estimator.plan().bits
+        yield {
+            "step": "fit",
+            **fit.to_dict(),
+            **moved_bytes(session, last),
+            "nodes": fit.result.totalNumNodes,
+            "threshold": bits.threshold,
+            "min_exact_count": bits.minimum_count,
+            "classes": fit.result.numClasses,
+            "columns": fit.result.forest.encoder.n_columns,
+            "partitions": self._table.partitions,
+        }
+        if scoring:
+            scored = measured(lambda: score(fit.result, self._table.table))
+            yield {"step": "transform", **scored.to_dict()}
+
+    def close(self) -> None:
+        """See System."""
+
+
+class SparkForest:
+    """RandomForestClassifier of pyspark.ml, on cached vectors."""
+
+    name = SPARK
+
+    def __init__(self, table: BenchTable, schema: DataSchema, *, trees: int, depth: int) -> None:
+        self.depth = depth
+        self._numbers = vectors(table.table, schema).cache()
+        self._numbers.count()
+        self._estimator = RandomForestClassifier(
+            numTrees=trees, maxDepth=depth, seed=1, featuresCol="features", labelCol="label"
+        )
+
+    def round(self, *, scoring: bool) -> Iterator[Figures]:
+        """See System."""
+        fit = measured(lambda: self._estimator.fit(self._numbers))
+        yield {"step": "fit", **fit.to_dict(), "nodes": fit.result.totalNumNodes}
+        if scoring:
+            scored = measured(lambda: score(fit.result, self._numbers))
+            yield {"step": "transform", **scored.to_dict()}
+
+    def close(self) -> None:
+        """See System."""
+        self._numbers.unpersist(blocking=True)
+
+
+class ExtraTrees:
+    """ExtraTreesClassifier of scikit-learn on all cores, in the child process."""
+
+    name = SKLEARN
+
+    def __init__(
+        self,
+        table: BenchTable,
+        schema: DataSchema,
+        child: ProcessPoolExecutor,
+        *,
+        trees: int,
+        depth: int,
+    ) -> None:
+        self.depth = depth
+        self._child, self._trees = child, trees
+        self._path = f"{table.path}-numbers"
+        as_numbers(table.table, schema).write.mode("overwrite").parquet(self._path)
+        child.submit(warm_numbers, self._path).result()
+
+    def round(self, *, scoring: bool) -> Iterator[Figures]:
+        """See System."""
+        work = self._child.submit(
+            extra_trees, self._path, trees=self._trees, depth=self.depth, scoring=scoring
+        )
+        for step, figures in work.result().items():
+            yield {"step": step, **figures}
+
+    def close(self) -> None:
+        """See System."""
+
+
+def score(model: Transformer, rows: DataFrame) -> None:
+    """Compute all scores of a table and drop them."""
+    model.transform(rows).write.format("noop").mode("overwrite").save()
+
+
+def last_stage(session: SparkSession) -> int:
+    """Number of the newest stage; -1 where Spark does not tell."""
+    return max((stage["id"] for stage in _stages(session)), default=-1)
+
+
+def moved_bytes(session: SparkSession, last: int) -> Mapping[str, int | None]:
+    """Bytes that the stages after `last` wrote for shuffles, spilled, and sent to the driver.
+
+    None where Spark does not tell, as on Connect.
+    """
+    stages = [stage for stage in _stages(session) if stage["id"] > last]
+    names = ("shuffle_bytes", "spilled_bytes", "result_bytes")
+    return {name: sum(stage[name] for stage in stages) if stages else None for name in names}
+
+
+def _stages(session: SparkSession) -> list[dict[str, int]]:
+    """Figures of all stages that Spark's status store still knows."""
+    try:
+        context: Any = session.sparkContext
+        store = context._jsc.sc().statusStore()
+        no_quantiles = context._gateway.new_array(context._jvm.double, 0)
+        stages = store.stageList(None, False, False, no_quantiles, None).iterator()
+        found = []
+        while stages.hasNext():
+            stage = stages.next()
+            found.append(
+                {
+                    "id": stage.stageId(),
+                    "shuffle_bytes": stage.shuffleWriteBytes(),
+                    "spilled_bytes": stage.diskBytesSpilled(),
+                    "result_bytes": stage.resultSize(),
+                }
+            )
+    except Exception:  # no classic session, or a store of another form: figures are left out
+        return []
+    return found
