@@ -31,7 +31,7 @@ class RoutedBackend:
     def __init__(self, batches: Sequence[pa.RecordBatch]) -> None:
         self._batches = batches
         self._marginals: np.ndarray | None = None
-        self._runs: dict[tuple[int, int, int], list[pa.RecordBatch]] = {}
+        self._runs: dict[tuple[object, ...], list[pa.RecordBatch]] = {}
 
     def marginals(self, counting: MarginalCounting) -> np.ndarray:
         """Exact counts, made once."""
@@ -48,7 +48,9 @@ class RoutedBackend:
 
     def _runs_of(self, routing: Routing) -> list[pa.RecordBatch]:
         """Runs of all trees, sorted by tree and first code."""
-        place = (routing.seed, routing.num_trees, routing.max_depth)
+        within = tuple(nodes.tobytes() for nodes in routing.within or ())
+        shape = (routing.seed, routing.num_trees, routing.max_depth)
+        place = (*shape, routing.within_level, within)
         if routing.encoder.class_shares is None and place in self._runs:
             return self._runs[place]
         table = pa.Table.from_batches(route_rows(self._batches, routing), RUN_SCHEMA)
