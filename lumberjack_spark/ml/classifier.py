@@ -29,7 +29,7 @@ from lumberjack_spark.schema import DataSchema
 from lumberjack_spark.spark.backend import SparkBackend
 from lumberjack_spark.spark.columns import select_columns
 from lumberjack_spark.spark.copy import copied
-from lumberjack_spark.spark.failures import spark_failures
+from lumberjack_spark.spark.failures import without_rows
 from lumberjack_spark.training import fit_forest
 
 LOGGER = logging.getLogger("lumberjack_spark")
@@ -128,8 +128,10 @@ class LumberjackClassifier(
         warnings = self._warnings(key)
         folder = self.getMaterializeDir()
         with copied(rows, folder) if folder else nullcontext(rows) as replayable:
-            with spark_failures("training"):
-                forest = fit_forest(SparkBackend(replayable), schema, plan, seed=seed, key=key)
+            backend = SparkBackend(replayable)
+            forest = without_rows(
+                "training", lambda: fit_forest(backend, schema, plan, seed=seed, key=key)
+            )
         model = ForestModel.of_release(
             forest,
             schema=schema,

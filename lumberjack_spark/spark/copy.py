@@ -9,10 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from lumberjack_spark.spark._classic_files import remove_folder
-from lumberjack_spark.spark.failures import spark_failures
+from lumberjack_spark.spark.failures import without_rows
+
+_STRAGGLERS_SECONDS = 1.0
 
 
 @contextmanager
@@ -31,12 +33,20 @@ def copied(rows: DataFrame, folder: str) -> Iterator[DataFrame]:
     names = rows.columns
     plain = [f"c{i}" for i in range(len(names))]  # any name suits Spark, not any name Parquet
     try:
-        with spark_failures("copying rows"):
-            rows.toDF(*plain).write.parquet(path)
+        without_rows("copying rows", lambda: rows.toDF(*plain).write.parquet(path))
         yield session.read.parquet(path).toDF(*names)
+    except BaseException:
+        _remove(session, path)
+        time.sleep(_STRAGGLERS_SECONDS)  # tasks of a failed job may still be writing
+        raise
     finally:
-        if not remove_folder(session, path):
-            # The data go; an empty folder stays.
-            with spark_failures("removing the copy of rows"):
-                empty = session.createDataFrame([], "c0 int")
-                empty.write.mode("overwrite").parquet(path)
+        _remove(session, path)
+
+
+def _remove(session: SparkSession, path: str) -> None:
+    """Remove the copy, or at least its data where a session cannot remove folders."""
+    if not remove_folder(session, path):
+        empty = session.createDataFrame([], "c0 int")
+        without_rows(
+            "removing the copy of rows", lambda: empty.write.mode("overwrite").parquet(path)
+        )

@@ -5,32 +5,45 @@ raised instead names the work and the kind of failure; the whole message stays i
 which belongs to the data's owner.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from lumberjack_spark.errors import LumberjackError, SparkFailureError
 
+T = TypeVar("T")
 
-@contextmanager
-def spark_failures(work: str) -> Iterator[None]:
-    """Raise every failure within as a SparkFailureError that shows no data.
+
+def without_rows(work: str, call: Callable[[], T]) -> T:
+    """What a call gives; every failure within is raised as one that shows no data.
 
     Args:
         work: what is being done, for the message.
+        call: does it.
 
     Raises:
         SparkFailureError: something failed. Errors of this package and interrupts pass through.
     """
     try:
+        return call()
+    except LumberjackError:
+        raise
+    except Exception as error:
+        kind = failure_kind(error)
+    # Out here no exception is being handled that would hang on to the new one as its context.
+    raise SparkFailureError(f"{work} failed: {kind}; Spark's log says more")
+
+
+@contextmanager
+def spark_failures(work: str) -> Iterator[None]:
+    """The same for a block of a program; the failure is kept as a context that is never printed."""
+    try:
         yield
     except LumberjackError:
         raise
     except Exception as error:
-        # Without a chain: the cause's message may quote a row.
-        failure = SparkFailureError(f"{work} failed: {failure_kind(error)}; Spark's log says more")
-    else:
-        return
-    raise failure from None
+        kind = failure_kind(error)
+        raise SparkFailureError(f"{work} failed: {kind}; Spark's log says more") from None
 
 
 def failure_kind(error: BaseException) -> str:

@@ -19,7 +19,7 @@ from lumberjack_spark.model.saved_format import (
 )
 from lumberjack_spark.model.storage import read_saved, write_saved
 from lumberjack_spark.spark._classic_files import local_path
-from lumberjack_spark.spark.failures import failure_kind, spark_failures
+from lumberjack_spark.spark.failures import failure_kind, without_rows
 
 
 def save_anywhere(
@@ -50,15 +50,19 @@ def save_anywhere(
             raise FileExistsError(f"{path} must not exist yet; overwriting has to be asked for")
         where = f"not overwritten, remove it first: {path}"
         generation = generation_of(current_metadata(lines, where=where)) + 1
-    with spark_failures("saving the model"):
-        data = session.createDataFrame(arrays_table(model_arrays(saved.model)))
-        data.write.mode("overwrite").parquet(_data_path(path, generation))
-        line = metadata_line(saved, generation=generation)
-        mark = session.createDataFrame([(line,)], "value string")
-        mark.coalesce(1).write.mode("append").text(_metadata_path(path))
-        if generation > 1:
-            # Readers no longer look at it; through tables it can be emptied, not removed.
-            data.limit(0).write.mode("overwrite").parquet(_data_path(path, generation - 1))
+    without_rows("saving the model", lambda: _write(saved, path, session, generation))
+
+
+def _write(saved: SavedModel, path: str, session: SparkSession, generation: int) -> None:
+    """Write one save: data, then the line that makes them count."""
+    data = session.createDataFrame(arrays_table(model_arrays(saved.model)))
+    data.write.mode("overwrite").parquet(_data_path(path, generation))
+    line = metadata_line(saved, generation=generation)
+    mark = session.createDataFrame([(line,)], "value string")
+    mark.coalesce(1).write.mode("append").text(_metadata_path(path))
+    if generation > 1:
+        # Readers no longer look at it; through tables it can be emptied, not removed.
+        data.limit(0).write.mode("overwrite").parquet(_data_path(path, generation - 1))
 
 
 def load_anywhere(path: str, *, session: SparkSession | None) -> SavedModel:
