@@ -21,7 +21,7 @@ from lumberjack_spark.privacy import NoisePlan
 from lumberjack_spark.schema import DataSchema
 from lumberjack_spark.training import Counting, LocalBackend, Routing, count_nodes, fit_forest
 from lumberjack_spark.training.marginals import MarginalCounting
-from lumberjack_spark.training.tasks import RUN_RECORDS, RUN_SCHEMA, encoded_chunks
+from lumberjack_spark.training.tasks import RUN_RECORDS, RUN_SCHEMA, Packed, encoded_chunks
 from lumberjack_spark.trees import DistinctRows, Run, merge_stream, route, sum_leaf_values
 
 KERNELS = ("distinct", "route", "merge", "count")
@@ -68,7 +68,7 @@ class TimedBackend:
         with self._timed("marginals"):
             return LocalBackend(self.partitions).marginals(counting)
 
-    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
+    def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, Packed]]:
         """(tree, packed node records)."""
         self.passes.append((routing, counting))
         pieces: dict[int, list[Run]] = {tree: [] for tree in range(routing.num_trees)}

@@ -48,7 +48,7 @@ def summary_of(runs: Sequence[Run], kernels: Sequence[Run]) -> list[dict[str, An
         entry["rows_per_s"] = round(shape["rows"] / max(entry["wall_s"], 1e-9))
         for role in ("driver_above_idle", "jvm", "workers"):
             entry[f"peak_{role}_bytes"] = max(run["peak_bytes"][role] for run in own)
-        for name in ("shuffle_bytes", "result_bytes", "nodes"):
+        for name in ("shuffle_bytes", "result_bytes", "map_task_s", "reduce_task_s", "nodes"):
             values = [run[name] for run in own if run.get(name) is not None]
             entry[name] = statistics.median(values) if values else None
         for system in (SPARK, SKLEARN):

@@ -20,6 +20,7 @@ from lumberjack_spark.ml import LumberjackClassifier
 from lumberjack_spark.schema import DataSchema
 
 Figures = dict[str, Any]
+_BYTES = ("shuffle_bytes", "spilled_bytes", "result_bytes")
 
 
 class System(Protocol):
@@ -59,7 +60,7 @@ class Ours:
         yield {
             "step": "fit",
             **fit.to_dict(),
-            **moved_bytes(session, last),
+            **work_of_stages(session, last),
             "nodes": fit.result.totalNumNodes,
             "threshold": bits.threshold,
             "min_exact_count": bits.minimum_count,
@@ -143,17 +144,23 @@ def last_stage(session: SparkSession) -> int:
     return max((stage["id"] for stage in _stages(session)), default=-1)
 
 
-def moved_bytes(session: SparkSession, last: int) -> Mapping[str, int | None]:
-    """Bytes that the stages after `last` wrote for shuffles, spilled, and sent to the driver.
+def work_of_stages(session: SparkSession, last: int) -> Mapping[str, float | None]:
+    """What the stages after `last` did; None where Spark does not tell, as on Connect.
 
-    None where Spark does not tell, as on Connect.
+    Returns:
+        Bytes written for shuffles, spilled, and sent to the driver; seconds of all tasks together
+        by the clock, apart for those that read the table and those that read a shuffle.
     """
     stages = [stage for stage in _stages(session) if stage["id"] > last]
-    names = ("shuffle_bytes", "spilled_bytes", "result_bytes")
-    return {name: sum(stage[name] for stage in stages) if stages else None for name in names}
+    if not stages:
+        return dict.fromkeys((*_BYTES, "map_task_s", "reduce_task_s"))
+    found: dict[str, float | None] = {name: sum(s[name] for s in stages) for name in _BYTES}
+    for name, reads in (("map_task_s", False), ("reduce_task_s", True)):
+        found[name] = sum(s["run_s"] for s in stages if s["reads_shuffle"] == reads)
+    return found
 
 
-def _stages(session: SparkSession) -> list[dict[str, int]]:
+def _stages(session: SparkSession) -> list[dict[str, Any]]:
     """Figures of all stages that Spark's status store still knows."""
     try:
         context: Any = session.sparkContext
@@ -169,6 +176,8 @@ def _stages(session: SparkSession) -> list[dict[str, int]]:
                     "shuffle_bytes": stage.shuffleWriteBytes(),
                     "spilled_bytes": stage.diskBytesSpilled(),
                     "result_bytes": stage.resultSize(),
+                    "reads_shuffle": stage.shuffleReadBytes() > 0,
+                    "run_s": stage.executorRunTime() / 1000,
                 }
             )
     except Exception:  # no classic session, or a store of another form: figures are left out
