@@ -68,10 +68,11 @@ def test_spark_grows_the_same_forest_on_3_rows_in_8_partitions(spark, plan):
     assert same_forest(grown_by_spark(rows, plan), grown_here(table, plan))
 
 
-def test_spark_grows_the_same_forest_on_200_tiny_partitions(spark):
-    plan = plan_with_marginals()
-    table = pa.concat_tables([TABLE, random_rows(300, seed=5)])
-    rows = spark.createDataFrame(table).repartition(200)
+@pytest.mark.parametrize("n", [40, pytest.param(1500, marks=pytest.mark.slow)])
+def test_spark_grows_the_same_forest_on_tiny_partitions(spark, n):
+    plan = real_plan()
+    table = pa.concat_tables([TABLE, random_rows(700, seed=5)])
+    rows = spark.createDataFrame(table).repartition(n)
     assert same_forest(grown_by_spark(rows, plan), grown_here(table, plan))
 
 
