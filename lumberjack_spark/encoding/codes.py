@@ -77,7 +77,8 @@ class CategoryCodes:
 
     def of(self, values: np.ndarray) -> np.ndarray:
         """Codes uint16[n] of category indices int32[n]."""
-        return self.codes[values]
+        codes: np.ndarray = self.codes[values]
+        return codes
 
     def possible(self) -> np.ndarray | int:
         """Codes that can occur, ascending; the number of categories with one_of."""

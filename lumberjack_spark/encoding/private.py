@@ -4,7 +4,8 @@ Numbers     CUMULATIVE * their rank among rows + the rest * their place within t
 Categories  in the order of their class rates, each in the middle of its share of the rows: one
             threshold then parts them as the best split into two groups would (Breiman et al. 1984,
             section 4.2.2); with more than two classes in the order of the first principal
-            component of their rates.
+            component of their rates. Where rates hardly differ, an order would waste splits on
+            nothing: such categories are asked about one by one.
 Missing     numbers have a slot of their own at the declared end; categories have it in the order.
 Scores      sums over features, see scores.
 Post-processing of released counts: nothing here sees data.
@@ -29,12 +30,11 @@ from lumberjack_spark.schema import DataSchema, Numeric
 TOP_CODE = 4095  # few enough codes that the lookup tables of routing stay in the cache
 CUMULATIVE = 0.7
 MISSING_GAP = 0.01  # least share of the codes between missing numbers and others
-MOST_SUBSETS = 4  # scores over random parts of the features, beside the one over all
-SEPARATION = (
-    0.75,
-    0.85,
-)  # of the score over all features: none up to the first, most from the last
+MOST_SCORES = 5  # one over all features, the others over random parts of them
+# Of the score over all features: no scores up to the first, all of them from the second on.
+SEPARATION = (0.88, 0.94)
 SUBSET_SHARE = 0.6
+LEAST_GAIN = 0.15  # of categories that are put in order, as a share of the best feature's
 
 
 def private_encoder(
@@ -52,7 +52,9 @@ def private_encoder(
     sigmas = sigma / np.sqrt(bins.repeats)
     totals = class_totals(tables, sigmas)
     shares = totals / totals.sum()
-    estimates, codes, features = [], [], []
+    estimates: list[CellEstimate] = []
+    codes: list[np.ndarray] = []
+    features: list[FeatureCodes]
     for feature, cells, table, noise in zip(
         schema.features, bins.features, tables, sigmas, strict=True
     ):
@@ -63,8 +65,31 @@ def private_encoder(
         code = _code(cells, estimate, shares, missing_high=missing_high)
         estimates.append(estimate)
         codes.append(code)
-        features.append(_feature_codes(cells, code))
+    telling = _tell_classes(estimates, shares)
+    features = []
+    for f, cells in enumerate(bins.features):
+        if isinstance(cells, CategoryBins) and not telling[f]:
+            codes[f] = np.arange(cells.size, dtype=np.uint16)
+            features.append(CategoryCodes(codes[f], one_of=True))
+        else:
+            features.append(_feature_codes(cells, codes[f]))
     return FeatureEncoder(tuple(features), _scores(estimates, codes, shares), shares)
+
+
+def _tell_classes(estimates: Sequence[CellEstimate], shares: np.ndarray) -> np.ndarray:
+    """Features whose cells differ enough in class for an order by class to mean something: bool[d].
+
+    What counts is the mutual information of cell and class next to that of the best feature.
+    """
+    gains = np.array(
+        [
+            (estimate.rows @ (estimate.rates * np.log(estimate.rates / shares)).sum(axis=1))
+            / max(estimate.rows.sum(), 1.0)
+            for estimate in estimates
+        ]
+    )
+    telling: np.ndarray = gains >= LEAST_GAIN * gains.max()
+    return telling
 
 
 def _estimate(
@@ -112,13 +137,15 @@ def _middles(rows: np.ndarray) -> np.ndarray:
 
 def _whole(places: np.ndarray) -> np.ndarray:
     """Codes of places in [0, 1]."""
-    return np.rint(np.clip(places, 0, 1) * TOP_CODE).astype(np.uint16)
+    found: np.ndarray = np.rint(np.clip(places, 0, 1) * TOP_CODE).astype(np.uint16)
+    return found
 
 
 def _place_of_rates(estimate: CellEstimate, shares: np.ndarray) -> np.ndarray:
     """By which cells are put in order: float64[n_cells]."""
     if len(shares) == 2:
-        return estimate.rates[:, 1]
+        second: np.ndarray = estimate.rates[:, 1]
+        return second
     centred = (estimate.rates - shares) / np.sqrt(shares)
     weighted = centred * np.sqrt(estimate.rows)[:, None]
     _, vectors = np.linalg.eigh(weighted.T @ weighted)
@@ -142,7 +169,7 @@ def _feature_codes(cells: FeatureBins, code: np.ndarray) -> FeatureCodes:
 def _scores(
     estimates: Sequence[CellEstimate], codes: Sequence[np.ndarray], shares: np.ndarray
 ) -> tuple[ScoreCodes, ...]:
-    """Score columns: none for one feature, whose own codes say all there is.
+    """Score columns; none for one feature, whose own codes say all there is.
 
     Where the scores say little, what there is to know lies in how features act together, and more
     scores would only crowd the features out of the splits.
@@ -154,11 +181,13 @@ def _scores(
     labels = [1] if len(shares) == 2 else [int(k) for k in np.argsort(-shares, kind="stable")]
     first = score_codes(estimates, codes, shares, label=labels[0], use=every, top=TOP_CODE)
     low, high = SEPARATION
-    more = round(MOST_SUBSETS * min(max((first.separation - low) / (high - low), 0.0), 1.0))
+    wanted = round(MOST_SCORES * min(max((first.separation - low) / (high - low), 0.0), 1.0))
+    if wanted == 0:
+        return ()
     if len(labels) == 1:
-        rest = [(1, _subset(d, index)) for index in range(more)]
+        rest = [(1, _subset(d, index)) for index in range(wanted - 1)]
     else:
-        rest = [(label, every) for label in labels[1 : 1 + more]]
+        rest = [(label, every) for label in labels[1:wanted]]
     return first, *(
         score_codes(estimates, codes, shares, label=label, use=use, top=TOP_CODE)
         for label, use in rest

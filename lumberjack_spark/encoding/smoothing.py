@@ -15,7 +15,8 @@ import numpy as np
 
 ODDS_VARIANCE = 0.24  # of the log odds of parts about those of the whole
 FALSE_ROWS = 0.02  # rows that noise may put into empty cells, as a share of all rows
-LEAST_RATE = 0.02  # smallest rate of a class, as a share of its rate among all rows
+LEAST_ANYWHERE = 1e-4  # smallest rate of a class at all
+LEAST_RATE = 0.02  # smallest rate of a class, as a share of its rate in the whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,8 @@ def class_totals(counts: list[np.ndarray], sigmas: np.ndarray) -> np.ndarray:
     """
     sums = np.stack([table.sum(axis=0) for table in counts])
     weights = 1 / (np.array([len(table) for table in counts]) * sigmas**2)
-    return np.maximum(weights @ sums / weights.sum(), 1.0)
+    totals: np.ndarray = np.maximum(weights @ sums / weights.sum(), 1.0)
+    return totals
 
 
 def estimate_ordered(
@@ -180,6 +182,6 @@ def spread_of_odds(shares: np.ndarray, variance: float = ODDS_VARIANCE) -> float
 
 def _proper(rates: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Positive rates that sum to 1."""
-    rates = np.maximum(rates, LEAST_RATE * prior)
+    rates = np.maximum(rates, np.maximum(LEAST_RATE * prior, LEAST_ANYWHERE))
     proper: np.ndarray = rates / rates.sum(axis=1, keepdims=True)
     return proper

@@ -39,13 +39,15 @@ def leaf_values(forest: ReleasedForest, plan: NoisePlan) -> np.ndarray:
     """
     counts = forest.leaf_counts
     if not isinstance(plan.leaves, GaussianLeaves):
-        return counts.astype(np.float32)
+        votes: np.ndarray = counts.astype(np.float32)
+        return votes
     shares = class_shares_of(forest.encoder, counts)
     sigma = plan.leaves.sigma
     rates = rates_of_forest(forest.structure, counts.astype(np.float64), sigma, shares).leaves
     rows = np.maximum(counts.sum(axis=1), 0) + sigma
     weights = np.sqrt(rows / (_variety(rates) + DOUBT * _variety(shares[None])))
-    return (rates * weights[:, None]).astype(np.float32)
+    values: np.ndarray = (rates * weights[:, None]).astype(np.float32)
+    return values
 
 
 def class_shares_of(encoder: FeatureEncoder, leaf_counts: np.ndarray) -> np.ndarray:

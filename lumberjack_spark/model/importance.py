@@ -48,5 +48,5 @@ def feature_importances(
     for gain, score in zip(gains[d:], encoder.scores, strict=True):
         by_feature += gain * score.weights
     by_feature = np.maximum(by_feature, 0.0)
-    by_feature /= max(by_feature.sum(), 1e-300)
-    return {f.name: float(v) for f, v in zip(schema.features, by_feature, strict=True)}
+    total = max(float(by_feature.sum()), 1e-300)
+    return {f.name: float(v) / total for f, v in zip(schema.features, by_feature, strict=True)}

@@ -17,5 +17,5 @@ def shrunk(counts, prior, sigma, cells, spread):
     of_noise = sum(noise * ((1 - p) ** 2 + (len(counts) - 1) * p**2) for p in prior) / rows**2
     weight = of_rates / (of_rates + of_sampling + of_noise)
     rates = [prior[k] + weight * (counts[k] / rows - prior[k]) for k in classes]
-    rates = [max(rate, 0.02 * p) for rate, p in zip(rates, prior, strict=True)]
+    rates = [max(rate, 0.02 * p, 1e-4) for rate, p in zip(rates, prior, strict=True)]
     return [rate / sum(rates) for rate in rates]

@@ -150,6 +150,28 @@ def test_three_classes_order_categories_by_their_main_direction():
     assert len(np.unique(codes[2])) == 4
 
 
+def test_categories_that_say_little_are_asked_about_one_by_one():
+    schema = schema_of()
+    columns, labels = rows_of(20_000)
+    columns[2] = np.random.default_rng(8).integers(0, 4, 20_000).astype(np.int32)
+    bins, counts = counts_of(schema, columns, labels, sigma=30)
+    encoder = private_encoder(schema, bins, counts, 30.0)
+    assert encoder.possible()[2] == 4
+    np.testing.assert_array_equal(encoder.encode(columns)[2], columns[2])
+    again = FeatureEncoder.from_arrays(encoder.to_arrays())
+    np.testing.assert_array_equal(again.encode(columns), encoder.encode(columns))
+
+
+def test_scores_are_left_out_where_they_would_say_little():
+    schema = schema_of()
+    columns, labels = rows_of(20_000)
+    labels = np.where(np.random.default_rng(9).random(20_000) < 0.7, 1 - labels[::-1], labels)
+    bins, counts = counts_of(schema, columns, labels, sigma=30)
+    encoder = private_encoder(schema, bins, counts, 30.0)
+    assert encoder.scores == ()
+    assert encoder.n_columns == 3
+
+
 def test_noise_alone_gives_a_valid_encoder():
     schema = schema_of()
     bins = MarginalBins.of_schema(schema)
