@@ -52,8 +52,9 @@ def fit_defaults(
         n_features: number of declared features, >= 1.
         n_classes: number of declared classes, >= 2.
         encoding_share: the caller's own share for marginals, 0 for none; None for the default.
-        expected_rows: about how many rows the table has, as declared by the caller; rounded to one
-            digit. It is public. None if not declared.
+        expected_rows: about how many rows the table has, as declared by the caller; public. It is
+            checked, and recorded by `one_digit`; so far no default depends on it, since the study
+            found the same choices good on tables of 44,000 and of 1,000,000 rows.
 
     Raises:
         ValueError: an argument is outside its range. NaN is outside every range.
@@ -69,6 +70,8 @@ def fit_defaults(
         raise ValueError(f"n_features must be >= 1, got {n_features!r}")
     if not n_classes >= 2:
         raise ValueError(f"n_classes must be >= 2, got {n_classes!r}")
+    if expected_rows is not None:
+        one_digit(expected_rows)
     share = ENCODING_SHARE if encoding_share is None else encoding_share
     return FitDefaults(
         num_trees=NUM_TREES,
