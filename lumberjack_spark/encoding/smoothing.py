@@ -39,7 +39,9 @@ def class_totals(counts: list[np.ndarray], sigmas: np.ndarray) -> np.ndarray:
     """
     sums = np.stack([table.sum(axis=0) for table in counts])
     weights = 1 / (np.array([len(table) for table in counts]) * sigmas**2)
-    totals: np.ndarray = np.maximum(weights @ sums / weights.sum(), 1.0)
+    # One noise deviation each: classes are taken as equally frequent where nothing is known.
+    deviation = 1 / np.sqrt(weights.sum())
+    totals: np.ndarray = np.maximum(weights @ sums / weights.sum(), 1.0) + deviation
     return totals
 
 

@@ -41,8 +41,8 @@ def leaf_values(forest: ReleasedForest, plan: NoisePlan) -> np.ndarray:
     if not isinstance(plan.leaves, GaussianLeaves):
         votes: np.ndarray = counts.astype(np.float32)
         return votes
-    shares = class_shares_of(forest.encoder, counts)
     sigma = plan.leaves.sigma
+    shares = class_shares_of(forest.encoder, counts, sigma)
     rates = rates_of_forest(forest.structure, counts.astype(np.float64), sigma, shares).leaves
     rows = np.maximum(counts.sum(axis=1), 0) + sigma
     weights = np.sqrt(rows / (_variety(rates) + DOUBT * _variety(shares[None])))
@@ -50,11 +50,12 @@ def leaf_values(forest: ReleasedForest, plan: NoisePlan) -> np.ndarray:
     return values
 
 
-def class_shares_of(encoder: FeatureEncoder, leaf_counts: np.ndarray) -> np.ndarray:
+def class_shares_of(encoder: FeatureEncoder, leaf_counts: np.ndarray, sigma: float) -> np.ndarray:
     """Released share of each class among all rows, positive: float64[n_classes]."""
     if encoder.class_shares is not None:
         return encoder.class_shares
-    totals = np.maximum(leaf_counts.sum(axis=0), 1)
+    # One noise deviation each: equal shares where nothing is known.
+    totals = np.maximum(leaf_counts.sum(axis=0), 1) + sigma * np.sqrt(len(leaf_counts))
     shares: np.ndarray = totals / totals.sum()
     return shares
 

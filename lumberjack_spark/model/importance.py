@@ -33,7 +33,9 @@ def feature_importances(
         sigma: noise of the counts, in rows; None for votes.
     """
     counts = leaf_counts.astype(np.float64)
-    rates = rates_of_forest(structure, counts, sigma or 1.0, class_shares_of(encoder, leaf_counts))
+    rates = rates_of_forest(
+        structure, counts, sigma or 1.0, class_shares_of(encoder, leaf_counts, sigma or 1.0)
+    )
     left, right = structure.nodes[:, LEFT], structure.nodes[:, RIGHT]
     rows = [np.maximum(rates.rows_of(side), 0.0) for side in (left, right)]
     share = rows[0] / np.maximum(rows[0] + rows[1], 1e-300)
