@@ -47,17 +47,19 @@ class RoutedBackend:
             )
 
     def _runs_of(self, routing: Routing) -> list[pa.RecordBatch]:
-        """Runs of all trees, sorted by tree and first code."""
+        """Runs of all trees, made once if the encoder is that of all fits."""
+        if routing.encoder.class_shares is not None:  # made from noisy marginals
+            return self._routed(routing)
         within = tuple(nodes.tobytes() for nodes in routing.within or ())
         shape = (routing.seed, routing.num_trees, routing.max_depth)
         place = (*shape, routing.within_level, within)
-        if routing.encoder.class_shares is None and place in self._runs:
-            return self._runs[place]
+        if place not in self._runs:
+            self._runs[place] = self._routed(routing)
+        return self._runs[place]
+
+    def _routed(self, routing: Routing) -> list[pa.RecordBatch]:
+        """Runs of all trees, sorted by tree and first code."""
         table = pa.Table.from_batches(route_rows(self._batches, routing), RUN_SCHEMA)
         order = [(name, "ascending") for name in ("tree", "first", "second")]
         runs: list[pa.RecordBatch] = table.sort_by(order).combine_chunks().to_batches()
-        # Without private marginals all fits of a schema have one encoder; with them each has its
-        # own, and its rows are routed anew.
-        if routing.encoder.class_shares is None:
-            self._runs[place] = runs
         return runs

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +21,16 @@ from lumberjack_spark.audit import (
 )
 from lumberjack_spark.audit.scenarios import (
     ALIKE,
+    FAR,
     NEAR,
     audit_schema,
     find_seed,
     make_rows,
     steepest_count,
 )
+from lumberjack_spark.encoding import marginal_histograms
 from lumberjack_spark.noise import NoiseKey
-from lumberjack_spark.privacy import BitTable
+from lumberjack_spark.privacy import BitTable, make_plan
 from lumberjack_spark.training import LocalBackend, fit_forest
 
 
@@ -108,12 +111,10 @@ def test_the_adaptive_scenario_has_the_counts_that_it_promises():
     assert find_seed(audit_schema(), NEAR, branches=1, trees=1) == scenario.seed
 
 
-@pytest.mark.parametrize("name", ["two adaptive trees", "three trees", "two passes"])
-def test_routing_once_changes_no_forest(name):
-    scenario = make_scenario(name, epsilon=1.0, delta=0.1)
-    batches = [scenario.rows, scenario.row]
+def assert_routing_once_changes_nothing(scenario, batches, n_keys=12):
+    """Forests of a RoutedBackend equal those of a LocalBackend, key by key."""
     once = RoutedBackend(batches)
-    for number in range(6):
+    for number in range(n_keys):
         key = NoiseKey.injected(bytes([number]) * 32)
         forests = [
             fit_forest(backend, scenario.schema, scenario.plan, seed=scenario.seed, key=key)
@@ -123,18 +124,35 @@ def test_routing_once_changes_no_forest(name):
         assert np.array_equal(forests[0].leaf_counts, forests[1].leaf_counts)
 
 
+@pytest.mark.parametrize("name", ["two adaptive trees", "three trees", "marginals"])
+def test_routing_once_changes_no_forest(name):
+    scenario = make_scenario(name, epsilon=1.0, delta=0.1)
+    assert_routing_once_changes_nothing(scenario, [scenario.rows, scenario.row])
+
+
+def test_routing_once_keeps_second_passes_below_other_nodes_apart():
+    scenario = make_scenario("two passes", epsilon=1.0, delta=0.1)
+    middle = steepest_count(scenario.plan.bits) + 1
+    groups = {ALIKE: middle, FAR: middle}
+    rows = make_rows(scenario.schema, groups)
+    assert_routing_once_changes_nothing(scenario, [rows])
+
+
 def test_routing_once_keeps_private_encoders_apart():
-    scenario = make_scenario("marginals", epsilon=1.0, delta=0.1)
-    once = RoutedBackend([scenario.rows])
-    for number in range(6):
-        key = NoiseKey.injected(bytes([number]) * 32)
-        forests = [
-            fit_forest(backend, scenario.schema, scenario.plan, seed=0, key=key)
-            for backend in (once, LocalBackend([[scenario.rows]]))
-        ]
-        assert np.array_equal(forests[0].structure.nodes, forests[1].structure.nodes)
-        assert np.array_equal(forests[0].leaf_counts, forests[1].leaf_counts)
-        assert (forests[0].encoder.class_shares == forests[1].encoder.class_shares).all()
+    schema = audit_schema(1)
+    plan = make_plan(
+        epsilon=3.0,
+        delta=0.1,
+        num_trees=1,
+        max_depth=1,
+        min_exact_count=4,
+        leaf_mode="majority",
+        leaf_share=0.4,
+        marginal_share=0.1,
+        histograms=marginal_histograms(schema),
+    )
+    scenario = replace(make_scenario("marginals", epsilon=3.0, delta=0.1), schema=schema, plan=plan)
+    assert_routing_once_changes_nothing(scenario, [make_rows(schema, {ALIKE: 60})], n_keys=30)
 
 
 def test_rows_of_no_group_are_an_empty_table():

@@ -10,8 +10,8 @@ import pytest
 import lumberjack_spark.training.fit as fit_module
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.schema import RowReader
-from lumberjack_spark.training import LocalBackend, ReleasedForest, fit_forest
-from lumberjack_spark.trees import sum_leaf_values
+from lumberjack_spark.training import LocalBackend, ReleasedForest, fit_forest, tasks
+from lumberjack_spark.trees import runs, sum_leaf_values
 from tests.stats import FALSE_ALARM
 from tests.training.tables import (
     KEY,
@@ -103,6 +103,17 @@ def test_one_key_gives_one_forest_however_rows_are_spread(plan):
     assert len(forest.structure.nodes) > 5
     for n, batch_rows in ((1, 1), (3, 50), (8, 10_000), (8, 7)):
         assert same_forest(forest, fit(table, plan, n=n, batch_rows=batch_rows))
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_the_sizes_of_chunks_and_blocks_change_nothing(plan, monkeypatch):
+    plan, table = PLANS[plan](), random_rows(700)
+    forest = fit(table, plan)
+    monkeypatch.setattr(tasks, "CHUNK_ROWS", 60)
+    monkeypatch.setattr(tasks, "RUN_RECORDS", 5)
+    monkeypatch.setattr(tasks, "RECORDS_A_BATCH", 3)
+    monkeypatch.setattr(runs, "_MERGE_RECORDS", 16)
+    assert same_forest(forest, fit(table, plan, n=2, batch_rows=100))
 
 
 @pytest.mark.parametrize("plan", PLANS)
