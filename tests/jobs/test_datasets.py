@@ -97,6 +97,8 @@ def test_the_installed_flights_fit_their_config():
     assert labels.max() == 1
     for feature, clean in zip(schema.features, reader.features(batch), strict=True):
         if isinstance(feature.declaration, Categorical):
-            assert clean.max() < feature.declaration.size, feature.name
+            other = clean >= feature.declaration.size
+            # Small airports are "other"; everything else that flies is declared.
+            assert other.mean() < (0.2 if feature.name == "dest" else 1e-9), feature.name
         else:
             assert not np.isnan(clean).any()
