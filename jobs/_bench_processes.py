@@ -4,6 +4,8 @@ Units   seconds of CPU (user and system, threads and finished children included)
         memory. A forked worker's memory includes pages that it shares with its parent.
 Peaks   on Linux the kernel's own high-water mark, set back at the start; elsewhere, and for
         processes that end meanwhile, the largest of samples taken every half second.
+Idle    the least memory that this driver held at the start of any work measured so far: what a
+        fit leaves in its allocator is not taken for idle in the next.
 Other   child processes of the driver (see _bench_child) count for nothing here.
 """
 
@@ -21,6 +23,9 @@ ROLES = ("driver", "jvm", "workers")
 _SECONDS_BETWEEN_SAMPLES = 0.5
 
 
+_idle_bytes: list[int] = []
+
+
 @dataclass
 class Measured:
     """What some work took.
@@ -29,7 +34,7 @@ class Measured:
         wall_s: seconds by the clock.
         cpu_s: seconds of CPU by role, see ROLES.
         peak_bytes: by role; of all workers the largest single one; of the driver also what its
-            peak is above its memory at the start ("driver_above_idle").
+            peak is above an idle driver's memory ("driver_above_idle").
         result: what the work returned.
     """
 
@@ -56,7 +61,7 @@ class Measured:
 def measured(work: Callable[[], Any]) -> Measured:
     """Do some work and measure the processes of this driver meanwhile."""
     gc.collect()
-    idle = psutil.Process().memory_info().rss
+    _idle_bytes.append(psutil.Process().memory_info().rss)
     watch = _PeakWatch()
     before = cpu_seconds()
     started = time.monotonic()
@@ -67,7 +72,7 @@ def measured(work: Callable[[], Any]) -> Measured:
     # A worker that ended without its parent's notice would make a difference negative.
     cpu = {role: max(0.0, after[role] - before[role]) for role in ROLES}
     peaks = dict(watch.peaks)
-    peaks["driver_above_idle"] = max(0, peaks["driver"] - idle)
+    peaks["driver_above_idle"] = max(0, peaks["driver"] - min(_idle_bytes))
     return Measured(wall, cpu, peaks, result)
 
 
