@@ -36,21 +36,21 @@ def draw_plots(results: Path) -> None:
     axes[0, 0].legend()
     grid.tight_layout()
     grid.savefig(results.parent / "budget.png", dpi=110)
-    _draw_settings(means, results.parent / "settings.png", plt)
+    _draw_settings(_by_seed(results), results.parent / "settings.png", plt)
 
 
-def _draw_settings(means: dict[Key, dict[str, float]], path: Path, plt: object) -> None:
-    """Difference of each setting from the default, by figure; one mark a table and epsilon."""
-    settings = sorted({setting for _, setting, _ in means} - {"default", "extra_trees"})
+def _draw_settings(fits: dict[Key, dict[str, list[float]]], path: Path, plt: object) -> None:
+    """Difference of each setting from the default over the seeds that both have, by figure."""
+    settings = sorted({setting for _, setting, _ in fits} - {"default", "extra_trees"})
     grid, axes = plt.subplots(1, 3, figsize=(14, 1 + 0.4 * len(settings)), sharey=True)  # type: ignore[attr-defined]
-    for axis, figure in zip(axes, FIGURES, strict=True):
-        for (table, setting, epsilon), values in sorted(means.items()):
-            usual = means.get((table, "default", epsilon))
-            if setting in settings and usual is not None:
-                place = settings.index(setting)
-                axis.plot(values[figure] - usual[figure], place, "o", alpha=0.6)
-                label = f" {table} {epsilon:g}"
-                axis.annotate(label, (values[figure] - usual[figure], place), fontsize=5)
+    for at, (axis, figure) in enumerate(zip(axes, FIGURES, strict=True)):
+        for (table, setting, epsilon), values in sorted(fits.items()):
+            usual = fits.get((table, "default", epsilon), {})
+            common = values.keys() & usual.keys()
+            if setting in settings and common:
+                gap = float(np.mean([values[seed][at] - usual[seed][at] for seed in common]))
+                axis.plot(gap, settings.index(setting), "o", alpha=0.6)
+                axis.annotate(f" {table} {epsilon:g}", (gap, settings.index(setting)), fontsize=5)
         axis.axvline(0, color="grey", linewidth=0.7)
         axis.set_yticks(range(len(settings)), settings)
         axis.set_title(f"{figure}, minus that of the defaults")
@@ -58,15 +58,20 @@ def _draw_settings(means: dict[Key, dict[str, float]], path: Path, plt: object) 
     grid.savefig(path, dpi=110)
 
 
-def _means(results: Path) -> dict[Key, dict[str, float]]:
-    """Means over seeds of each (table, setting, epsilon)."""
+def _by_seed(results: Path) -> dict[Key, dict[str, list[float]]]:
+    """Figures of each fit by (table, setting, epsilon) and seed."""
     from jobs.study import read_lines
 
-    found: dict[Key, list[list[float]]] = defaultdict(list)
+    found: dict[Key, dict[str, list[float]]] = defaultdict(dict)
     for line in read_lines(results):
         key = (line["table"], line["setting"], float(line["epsilon"]))
-        found[key].append([float(line[figure]) for figure in FIGURES])
+        found[key][line["seed"]] = [float(line[figure]) for figure in FIGURES]
+    return found
+
+
+def _means(results: Path) -> dict[Key, dict[str, float]]:
+    """Means over seeds of each (table, setting, epsilon)."""
     return {
-        key: dict(zip(FIGURES, np.mean(values, axis=0), strict=True))
-        for key, values in found.items()
+        key: dict(zip(FIGURES, np.mean(list(fits.values()), axis=0), strict=True))
+        for key, fits in _by_seed(results).items()
     }
