@@ -5,12 +5,10 @@
             down to the middle level, then below the nodes there whose bit is 1
 3. mark     Algorithm 1 over the nodes whose bit is 1; children of heavy nodes are the leaves
 4. noise    on every class count of every leaf; exact counts are dropped here
-5. shorten  splits with nothing on one side go, by the noisy counts
 
 A Backend runs the passes: over Spark partitions, or over a list of batches in this process.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -28,7 +26,6 @@ from lumberjack_spark.training.tasks import Counting, Packed, Routing, unpack_re
 from lumberjack_spark.trees import (
     NodeRecords,
     Structure,
-    drop_empty_leaves,
     grow_tree,
     join_trees,
     preorder,
@@ -85,12 +82,8 @@ def fit_forest(
     for tree in range(plan.num_trees):  # one at a time: the driver holds the rest packed
         records = _unpacked(packed.pop(tree), routing)
         structure, exact = _prune(records, routing, tree)
-        released = _with_noise(exact, plan, key, tree)
-        if isinstance(plan.leaves, GaussianLeaves):
-            noise_of_total = plan.leaves.sigma * math.sqrt(routing.n_classes)
-            structure, released = drop_empty_leaves(structure, released, limit=noise_of_total)
         trees.append(structure)
-        leaf_counts.append(released)
+        leaf_counts.append(_with_noise(exact, plan, key, tree))
     return ReleasedForest(encoder, join_trees(trees), np.concatenate(leaf_counts))
 
 

@@ -6,7 +6,6 @@ routing     rows -> path codes
 runs        sorted runs of path codes: made, packed, merged
 counting    node counts as a stream over sorted codes
 forest      the pruned forest as flat arrays
-shortening  splits that parted nothing are taken out
 prediction  scoring encoded rows
 """
 
@@ -23,7 +22,6 @@ from lumberjack_spark.trees.runs import (
     merge_runs,
     merge_stream,
 )
-from lumberjack_spark.trees.shortening import drop_empty_leaves
 from lumberjack_spark.trees.space import ONE_OF, ORDERED, SplitSpace
 
 __all__ = [
@@ -39,7 +37,6 @@ __all__ = [
     "SplitSpace",
     "Structure",
     "code_words",
-    "drop_empty_leaves",
     "grow_tree",
     "join_trees",
     "merge_runs",
