@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import lumberjack_spark.training.fit as fit_module
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.schema import RowReader
 from lumberjack_spark.training import LocalBackend, ReleasedForest, fit_forest, tasks
@@ -38,14 +37,6 @@ PLANS = {
 def fit(table, plan, *, key=KEY, seed=11, n=1, batch_rows=10_000):
     backend = LocalBackend(partitions(table, n, batch_rows=batch_rows))
     return fit_forest(backend, SCHEMA, plan, seed=seed, key=key)
-
-
-@pytest.fixture
-def unshortened(monkeypatch):
-    """Forests as they are before splits with an empty side are taken out."""
-    monkeypatch.setattr(
-        fit_module, "drop_empty_leaves", lambda structure, counts, *, limit: (structure, counts)
-    )
 
 
 def exact_counts(forest, table):
@@ -137,13 +128,13 @@ def common_splits_agree(one, other, least):
     return all(mine[node] == theirs[node] for node in common)
 
 
-def test_two_keys_prune_one_structure(unshortened):
+def test_two_keys_prune_one_structure():
     plan, table = real_plan(), random_rows(2000)
     forest = fit(table, plan)
     assert common_splits_agree(forest, fit(table, plan, key=OTHER_KEY), least=20)
 
 
-def test_another_seed_gives_another_structure(unshortened):
+def test_another_seed_gives_another_structure():
     plan, table = exact_plan(kept_above=20), random_rows(2000)
     mine, theirs = (splits_by_path(fit(table, plan, seed=seed).structure) for seed in (1, 2))
     common = mine.keys() & theirs.keys()
@@ -152,7 +143,7 @@ def test_another_seed_gives_another_structure(unshortened):
 
 @pytest.mark.parametrize("n_rows", [0, 1, 40, 500])
 @pytest.mark.parametrize("max_depth", [9, 40])
-def test_rows_never_change_the_split_of_a_node(n_rows, max_depth, unshortened):
+def test_rows_never_change_the_split_of_a_node(n_rows, max_depth):
     plan = exact_plan(kept_above=0, max_depth=max_depth)
     table, more = random_rows(n_rows), random_rows(1, seed=1)
     forest = fit(table, plan)
@@ -183,7 +174,7 @@ def test_without_noise_leaf_counts_are_those_of_the_rows_that_predict_there(kept
 
 
 @pytest.mark.parametrize("kept_above", [5, 60])
-def test_without_noise_the_split_nodes_are_those_with_enough_rows(kept_above, unshortened):
+def test_without_noise_the_split_nodes_are_those_with_enough_rows(kept_above):
     plan, table = exact_plan(kept_above=kept_above), random_rows(900)
     pruned, whole = fit(table, plan), fit(table, exact_plan(kept_above=0))
     kept = splits_by_path(pruned.structure).keys()
@@ -208,7 +199,7 @@ def leaf_paths(structure):
                 waiting += [(left, path + "L"), (right, path + "R")]
 
 
-def test_a_release_has_nothing_but_noisy_counts(unshortened):
+def test_a_release_has_nothing_but_noisy_counts():
     assert {field.name for field in fields(ReleasedForest)} == {
         "encoder",
         "structure",
