@@ -180,6 +180,7 @@ class LumberjackClassifier(
             histograms=marginal_histograms(schema) if share > 0 else 0,
             structure_fraction=self.getStructureFraction(),
             neighbors=self.getNeighbors(),  # type: ignore[arg-type]
+            num_classes=len(schema.classes),
         )
 
     def _defaults(self, schema: DataSchema, *, encoding_share: float | None) -> FitDefaults:
