@@ -31,6 +31,7 @@ from lumberjack_spark.spark.columns import select_columns
 from lumberjack_spark.spark.copy import copied
 from lumberjack_spark.spark.failures import without_rows
 from lumberjack_spark.training import fit_forest
+from lumberjack_spark.trees import MAX_CLASSES
 
 LOGGER = logging.getLogger("lumberjack_spark")
 
@@ -154,7 +155,12 @@ class LumberjackClassifier(
             raise SchemaError(
                 "schema must be set: features, label and classes are declared, never inferred"
             )
-        return self.getSchema()
+        schema = self.getSchema()
+        if len(schema.classes) > MAX_CLASSES:
+            raise SchemaError(
+                f"classes must be at most {MAX_CLASSES}, got {len(schema.classes)}: join rare ones"
+            )
+        return schema
 
     def _plan(self, schema: DataSchema) -> NoisePlan:
         """The noise of a fit for a schema."""

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lumberjack_spark import LumberjackClassifier
+from lumberjack_spark import DataSchema, LumberjackClassifier, Numeric
 from lumberjack_spark.errors import BudgetError, SchemaError
 from tests.small_models import SCHEMA
 
@@ -115,3 +115,9 @@ def test_what_is_left_open_follows_the_documented_defaults():
 def test_a_seed_outside_its_range_is_refused_before_any_job():
     with pytest.raises(SchemaError, match="seed must be"):
         LumberjackClassifier(schema=SCHEMA, seed=-1, **PAPER)._checked_seed()
+
+
+def test_more_classes_than_a_record_can_name_are_refused_before_any_job():
+    schema = DataSchema({"x": Numeric(0, 1)}, label="y", classes=list(range(4097)))
+    with pytest.raises(SchemaError, match="classes must be at most 4096"):
+        LumberjackClassifier(schema=schema, **PAPER).plan()
