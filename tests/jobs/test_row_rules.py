@@ -29,10 +29,10 @@ def test_each_rule_counts_the_rows_that_it_touches():
         age=[-1.0, 101.0, 200.0, None, float("nan"), -999.0, 0.0, 100.0],
         color=["red", "other", "blue", "?", None, "", "red", "red"],
         list=[[0.5, 1.0], [2.0, 2.0], [-1.0, 3.0], None, [1.0], [0.0, 1.0], [0.0, None], [1, 1]],
-        y=["no", "yes", None, "maybe", "no", "no", "no", "no"],
+        y=["no", "yes", None, "maybe", None, "no", "no", "no"],
     )
     assert found == {
-        ("y", "missing"): 1,
+        ("y", "missing"): 2,
         ("y", "not_declared"): 1,
         ("age", "below"): 1,
         ("age", "above"): 2,
