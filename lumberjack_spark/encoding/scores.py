@@ -41,21 +41,30 @@ class ScoreCodes:
 
     @cached_property
     def _tables(self) -> list[np.ndarray]:
-        """Value of every code up to the largest, by feature."""
+        """Value of every code up to the largest, by feature; int32[...]."""
         tables = []
         for codes, values in zip(self.inputs, self.values, strict=True):
-            table = np.zeros(int(codes[-1]) + 1, np.int64)
+            table = np.zeros(int(codes[-1]) + 1, np.int32)
             table[codes] = values
             tables.append(table)
         return tables
 
+    @cached_property
+    def _codes_of_totals(self) -> tuple[int, np.ndarray]:
+        """Least total, and the code of every total from it on: totals are few whole numbers."""
+        least = sum(int(table.min()) for table in self._tables)
+        most = sum(int(table.max()) for table in self._tables)
+        steps = np.searchsorted(self.edges, np.arange(least, most + 1), side="right")
+        return least, self.codes[steps]
+
     def of(self, codes: np.ndarray) -> np.ndarray:
         """Codes uint16[n] of this column for the features' codes uint16[d, n]."""
-        totals = np.zeros(codes.shape[1], np.int64)
+        least, codes_of_totals = self._codes_of_totals
+        totals = np.full(codes.shape[1], -least, np.int32)
         for table, row in zip(self._tables, codes, strict=True):
             if table.any():
                 totals += table[row]
-        return self.codes[np.searchsorted(self.edges, totals, side="right")]
+        return codes_of_totals[totals]
 
     def possible(self) -> np.ndarray:
         """Codes that can occur, ascending."""

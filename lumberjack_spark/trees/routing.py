@@ -243,6 +243,7 @@ def route(
     space: SplitSpace,
     within: Array | None = None,
     within_level: int = 0,
+    rows: Array | None = None,
 ) -> tuple[Array, Array]:
     """Walk rows down one tree.
 
@@ -255,6 +256,7 @@ def route(
         within: uint64[m], left-aligned branches to nodes at within_level, ascending; only rows
             that reach one of them are walked. None for all rows.
         within_level: 1..63, below max_depth.
+        rows: uint16[n, d], contiguous, columns turned around, if the caller has it already.
 
     Returns:
         (order int32[k], codes uint64[k, n_words]): codes ascending, codes[i] of row order[i].
@@ -265,7 +267,7 @@ def route(
     if n == 0:
         return order, codes
     columns = np.ascontiguousarray(columns)
-    rows = np.ascontiguousarray(columns.T)
+    rows = np.ascontiguousarray(columns.T) if rows is None else rows
     nodes = np.zeros(1, np.uint64) if within is None else within
     level = 0 if within is None else within_level
     _route(columns, rows, seed, tree, max_depth, space, nodes, level, order, codes)

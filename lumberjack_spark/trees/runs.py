@@ -7,6 +7,7 @@ the counter adds them up, so that counts do not depend on how rows were spread o
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -77,6 +78,11 @@ class DistinctRows:
         starts = np.append(np.flatnonzero(new_row), len(distinct))
         return cls(np.ascontiguousarray(distinct[starts[:-1], :-1].T), starts, payload)
 
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        """The same codes row by row."""
+        return np.ascontiguousarray(self.columns.T)
+
     def run(
         self,
         *,
@@ -90,6 +96,7 @@ class DistinctRows:
         """The rows walked down one tree; arguments as for route."""
         order, codes = route(
             self.columns,
+            rows=self._rows,
             seed=seed,
             tree=tree,
             max_depth=max_depth,
