@@ -45,7 +45,7 @@ def epsilon_lower_bound(
         In nats, >= 0; 0 where the counts show nothing.
 
     >>> round(epsilon_lower_bound((900, 1000), (100, 1000), delta=0.1, alpha=0.001), 2)
-    1.71
+    1.74
     """
     low, _ = probability_bounds(*likely, alpha / 2)
     _, high = probability_bounds(*unlikely, alpha / 2)

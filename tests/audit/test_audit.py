@@ -42,14 +42,14 @@ def shown(scenario, draws, **faulty):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_an_honest_fit_shows_less_than_it_claims(name):
     scenario = make_scenario(name, epsilon=1.0, delta=0.1)
-    assert shown(scenario, 100) <= 1.0
+    assert shown(scenario, 60) <= 1.0
 
 
 # Epsilon, delta and draws of each pair of tests: enough for the fault to show at 1e-9.
 LEAVES = {"name": "leaves", "epsilon": 1.0, "delta": 0.3}
 FOOT = {"name": "bit at c0 + 3", "epsilon": 1.0, "delta": 0.1}
-STEEP = {"name": "steepest bit", "epsilon": 1.0, "delta": 0.05}
-LEAF_DRAWS, FOOT_DRAWS, STEEP_DRAWS, GROSS_DRAWS = 1600, 800, 1600, 400
+STEEP = {"name": "steepest bit", "epsilon": 1.0, "delta": 0.2}
+LEAF_DRAWS, FOOT_DRAWS, STEEP_DRAWS, GROSS_DRAWS = 1700, 600, 800, 300
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_marginals_without_noise_are_caught(monkeypatch):
 def test_labels_drawn_with_three_times_the_exponent_are_caught():
     scenario = make_scenario("drawn labels", epsilon=1.0, delta=0.1)
     leaves = replace(scenario.plan.leaves, eta=3 * scenario.plan.leaves.eta)
-    assert shown(scenario, 1000, plan=replace(scenario.plan, leaves=leaves)) > 1.0
+    assert shown(scenario, 800, plan=replace(scenario.plan, leaves=leaves)) > 1.0
 
 
 @pytest.mark.parametrize(("part", "is_private"), [(1.0, True), (1 / 3, False)])
@@ -122,7 +122,7 @@ def test_the_heavy_set_of_a_tiny_forest_respects_the_claim_unless_its_noise_is_c
     with_row, without = (
         only_shapes(
             draw_observations(
-                scenario, with_row=side, draws=1200, plan=replace(plan, bits=bits), new_key=keys
+                scenario, with_row=side, draws=1000, plan=replace(plan, bits=bits), new_key=keys
             )
         )
         for side in (True, False)
