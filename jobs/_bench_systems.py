@@ -156,7 +156,8 @@ def work_of_stages(session: SparkSession, last: int) -> Mapping[str, float | Non
         return dict.fromkeys((*_BYTES, "map_task_s", "reduce_task_s"))
     found: dict[str, float | None] = {name: sum(s[name] for s in stages) for name in _BYTES}
     for name, reads in (("map_task_s", False), ("reduce_task_s", True)):
-        found[name] = sum(s["run_s"] for s in stages if s["reads_shuffle"] == reads)
+        seconds = sum(s["run_s"] for s in stages if s["reads_shuffle"] == reads)
+        found[name] = round(seconds, 3)
     return found
 
 

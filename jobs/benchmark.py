@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from lumberjack_spark.ml import LumberjackClassifier
 
 LOGGER = logging.getLogger("lumberjack_spark.jobs")
-_SMOKE = {"rows": [3000, 9000], "trees": [3], "depths": [20], "repeats": 1, "rival_depth": 4}
-_SMOKE_ROWS = 6000
+_SMOKE = {"rows": [2000, 5000], "trees": [2], "depths": [20], "repeats": 1, "rival_depth": 2}
+_SMOKE_ROWS = 4000
 _MOST_BARE = 3  # the kernels alone hardly vary
 
 

@@ -92,7 +92,6 @@ def test_a_config_or_smoke_must_be_given(capsys):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_a_smoke_run_measures_every_system_and_leaves_json_and_a_plot(tmp_path, spark, capsys):
     pytest.importorskip("matplotlib")
     assert benchmark.main(["--smoke", "--out", str(tmp_path)]) == 0
