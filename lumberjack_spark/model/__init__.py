@@ -7,6 +7,7 @@ estimate       class probabilities of the leaves from their noisy counts
 importance     which features tell classes apart, from released values alone
 certificate    what a fit promises, for machines and for people
 saved_format   the format of a saved model, documented there
+packed_scorer  a scorer as one file, for models too large for a function
 storage        saved models on local paths
 description    a forest as text for people
 soundness      whether the parts of a forest fit together

@@ -180,7 +180,7 @@ def model_of(metadata: Mapping[str, Any], table: pa.Table, *, where: str) -> Sav
     """
     ours = metadata["lumberjack"]
     try:
-        arrays = _read_arrays(table)
+        arrays = read_arrays(table)
         known = {name: arrays[name] for name in (*_STRUCTURE, "leaf_counts", "leaf_values")}
         coder = {
             name.removeprefix(_ENCODER): array
@@ -214,7 +214,7 @@ def _little_endian(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
 
 
-def _read_arrays(table: pa.Table) -> dict[str, np.ndarray]:
+def read_arrays(table: pa.Table) -> dict[str, np.ndarray]:
     """Arrays of rows of ARRAY_SCHEMA."""
     missing = [name for name in ARRAY_SCHEMA.names if name not in table.schema.names]
     if missing:

@@ -4,6 +4,7 @@ columns       the columns of a schema, checked before any job
 backend       the passes of a fit over partitions
 shuffle_keys  keys that spread trees evenly over tasks
 score         scores beside the columns of a table
+shipping      how a forest reaches the workers
 copy          a copy of the rows to train from
 storage       saved models wherever Spark keeps files
 progress      what a long stage shows while it runs

@@ -46,7 +46,7 @@ def copied(rows: DataFrame, folder: str) -> Iterator[DataFrame]:
 def _remove(session: SparkSession, path: str) -> None:
     """Remove the copy, or at least its data where a session cannot remove folders."""
     if not remove_folder(session, path):
-        empty = session.createDataFrame([], "c0 int")
+        empty = session.range(0)
         without_rows(
             "removing the copy of rows", lambda: empty.write.mode("overwrite").parquet(path)
         )

@@ -14,9 +14,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from lumberjack_spark.model.scorer import Scorer, class_indices, probabilities
-from lumberjack_spark.schema import batch_from_pandas
+from lumberjack_spark.schema import DataSchema, batch_from_pandas
 from lumberjack_spark.schema.mistakes import raise_mistakes
 from lumberjack_spark.spark.columns import schema_columns
+from lumberjack_spark.spark.shipping import shipped
 
 _SCORES = "raw array<double>, probability array<double>, prediction double"
 _HOLDER = "__lumberjack_scores"
@@ -62,7 +63,9 @@ def add_scores(df: DataFrame, scorer: Scorer, columns: ScoreColumns) -> DataFram
         return df
     from pyspark.ml.functions import array_to_vector
 
-    scores = _score_function(scorer, with_label=with_label)(sql.struct(*inputs))
+    scores = _score_function(
+        scorer.schema, shipped(scorer, df.sparkSession), with_label=with_label
+    )(sql.struct(*inputs))
     held = sql.col(_HOLDER)
     made = {
         columns.raw: array_to_vector(held["raw"]),
@@ -105,14 +108,16 @@ def _type_of(value: str | int | bool) -> str:
     return "bigint" if isinstance(value, int) else "string"
 
 
-def _score_function(scorer: Scorer, *, with_label: bool) -> Callable[[Column], Column]:
+def _score_function(
+    schema: DataSchema, scorer: Callable[[], Scorer], *, with_label: bool
+) -> Callable[[Column], Column]:
     """Function of a struct of the schema's columns, as a column of _SCORES."""
     made: Callable[[Column], Column]
     kind = f"{_SCORES}, label_index double" if with_label else _SCORES
     if hasattr(sql, "arrow_udf"):
 
         def score_arrow(rows: pa.Array) -> pa.Array:
-            return _scores(scorer, pa.RecordBatch.from_struct_array(rows), with_label)
+            return _scores(scorer(), pa.RecordBatch.from_struct_array(rows), with_label)
 
         score_arrow.__annotations__ = {"rows": pa.Array, "return": pa.Array}
         made = sql.arrow_udf(score_arrow, kind)
@@ -120,8 +125,8 @@ def _score_function(scorer: Scorer, *, with_label: bool) -> Callable[[Column], C
     import pandas as pd
 
     def score_pandas(rows: Any) -> Any:
-        batch = batch_from_pandas(rows, scorer.schema, with_label=with_label)
-        scores = _scores(scorer, batch, with_label)
+        batch = batch_from_pandas(rows, schema, with_label=with_label)
+        scores = _scores(scorer(), batch, with_label)
         return pd.DataFrame(
             {name: list(scores.field(name).to_numpy(False)) for name in scores.type.names}
         )

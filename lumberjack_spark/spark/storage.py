@@ -5,7 +5,13 @@ Safety     data are written first, under a number that no metadata names yet; th
 Connect    paths are the server's. Nothing here needs more than the DataFrame API.
 """
 
-from pyspark.sql import DataFrame, SparkSession
+from collections.abc import Iterator
+from functools import reduce
+from operator import or_
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
 from lumberjack_spark.errors import ModelFormatError
 from lumberjack_spark.model.saved_format import (
@@ -20,6 +26,8 @@ from lumberjack_spark.model.saved_format import (
 from lumberjack_spark.model.storage import read_saved, write_saved
 from lumberjack_spark.spark._classic_files import local_path
 from lumberjack_spark.spark.failures import failure_kind, without_rows
+
+_MESSAGE_BYTES = 16 << 20  # a Connect server holds a message in memory several times
 
 
 def save_anywhere(
@@ -55,14 +63,43 @@ def save_anywhere(
 
 def _write(saved: SavedModel, path: str, session: SparkSession, generation: int) -> None:
     """Write one save: data, then the line that makes them count."""
-    data = session.createDataFrame(arrays_table(model_arrays(saved.model)))
-    data.write.mode("overwrite").parquet(_data_path(path, generation))
+    data = _data_path(path, generation)
+    mode = "overwrite"  # of what an interrupted save left there
+    for rows in _messages(arrays_table(model_arrays(saved.model))):
+        session.createDataFrame(rows).coalesce(1).write.mode(mode).parquet(data)
+        mode = "append"
     line = metadata_line(saved, generation=generation)
     mark = session.createDataFrame([(line,)], "value string")
     mark.coalesce(1).write.mode("append").text(_metadata_path(path))
     if generation > 1:
         # Readers no longer look at it; through tables it can be emptied, not removed.
-        data.limit(0).write.mode("overwrite").parquet(_data_path(path, generation - 1))
+        session.range(0).write.mode("overwrite").parquet(_data_path(path, generation - 1))
+
+
+def _read(data: DataFrame) -> pa.Table:
+    """Rows of the arrays, in groups that a session gives at once."""
+    sizes = data.select("name", "part", sql.length("bytes").alias("size")).toArrow().to_pylist()
+    groups: list[list[Column]] = [[]]
+    held = 0
+    for row in sizes:
+        if held + row["size"] > _MESSAGE_BYTES and groups[-1]:
+            groups.append([])
+            held = 0
+        held += row["size"]
+        groups[-1].append((sql.col("name") == row["name"]) & (sql.col("part") == row["part"]))
+    if len(groups) == 1:
+        return data.toArrow()
+    return pa.concat_tables(data.where(reduce(or_, group)).toArrow() for group in groups)
+
+
+def _messages(table: pa.Table) -> Iterator[pa.Table]:
+    """The rows of a table in groups that a session takes at once."""
+    start, held = 0, 0
+    for i, content in enumerate(table.column("bytes")):
+        held += len(content.as_buffer() or b"")
+        if held >= _MESSAGE_BYTES or i + 1 == table.num_rows:
+            yield table.slice(start, i + 1 - start)
+            start, held = i + 1, 0
 
 
 def load_anywhere(path: str, *, session: SparkSession | None) -> SavedModel:
@@ -81,7 +118,7 @@ def load_anywhere(path: str, *, session: SparkSession | None) -> SavedModel:
         raise ModelFormatError(f"{path}: no saved model is there")
     metadata = current_metadata(lines, where=path)
     try:
-        table = session.read.parquet(_data_path(path, generation_of(metadata))).toArrow()
+        table = _read(session.read.parquet(_data_path(path, generation_of(metadata))))
     except Exception as error:
         kind = failure_kind(error)
         raise ModelFormatError(f"{path}: its data cannot be read: {kind}") from None
