@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs import check, evaluate, predict, train
+from lumberjack_spark.errors import SchemaError
 from lumberjack_spark.model import load_model, storage
 
 pytestmark = pytest.mark.spark
@@ -141,6 +142,21 @@ def test_predictions_need_no_label_and_keep_other_columns(trained, run):
     code, _, err = run(predict, "--set", path, *to)
     assert code == 2
     assert "give --overwrite" in err
+
+
+def test_training_sees_no_row_that_is_held_out(trained, run, monkeypatch):
+    seen = []
+
+    def fit(_, rows):
+        seen.extend(row["id"] for row in rows.collect())
+        raise SchemaError("enough")
+
+    monkeypatch.setattr(train.LumberjackClassifier, "fit", fit)
+    assert run(train, "--overwrite")[0] == 2
+    assert sorted(seen) == [each for each in range(ROWS) if not is_held_out(each)]
+    seen.clear()
+    assert run(train, "--overwrite", "--set", "split=null")[0] == 2
+    assert sorted(seen) == list(range(ROWS))
 
 
 def test_an_existing_model_stays_unless_told_otherwise(trained, run):
