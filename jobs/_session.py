@@ -104,7 +104,10 @@ def _on_this_machine(builder: Any) -> Iterator["SparkSession"]:
     try:
         yield _started(builder.config("spark.driver.extraJavaOptions", options))
     except SparkFailureError:
-        LOGGER.error("Spark's own log, which may quote rows: %s", log_file)
+        if os.path.getsize(log_file):
+            LOGGER.error("Spark's own log, which may quote rows: %s", log_file)
+        else:
+            _remove(log_file)
         raise
     except BaseException:
         _remove(log_file)
