@@ -108,7 +108,8 @@ def plan_of(schema: DataSchema, epsilon: float, setting: str) -> NoisePlan:
     for change in setting.split("+"):
         if "=" in change:
             field, value = change.split("=")
-            chosen = replace(chosen, **{field: int(value) if field in _WHOLE else float(value)})
+            typed: Any = int(value) if field in _WHOLE else float(value)
+            chosen = replace(chosen, **{field: typed})
     return _plan(schema, epsilon, chosen)
 
 

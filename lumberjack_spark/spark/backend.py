@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lumberjack_spark.spark._classic import parallelism
+from lumberjack_spark.spark.key_logging import key_unlogged
 from lumberjack_spark.spark.progress import stage
 from lumberjack_spark.spark.shuffle_keys import keys_of_partitions
 from lumberjack_spark.training import Counting, Routing, count_nodes, route_rows
@@ -52,6 +53,14 @@ class SparkBackend:
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, Packed]]:
         """(tree, packed node records); see training.fit.Backend."""
+        with key_unlogged(), stage("counting nodes", self._rows.sparkSession):
+            table = self._counted(routing, counting).toArrow()
+        for batch in table.to_batches():
+            for tree, nodes in zip(batch.column("tree"), batch.column("nodes"), strict=True):
+                yield tree.as_py(), nodes.as_buffer()  # a view: a model's worth of bytes once
+
+    def _counted(self, routing: Routing, counting: Counting) -> DataFrame:
+        """Node records of all trees, a tree in one task."""
         n_tasks = min(routing.num_trees, parallelism(self._rows.sparkSession))
         keys = keys_of_partitions(n_tasks)
 
@@ -66,14 +75,9 @@ class SparkBackend:
         def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from count_nodes(batches, counting)
 
-        counted = (
+        return (
             self._rows.mapInArrow(route_partition, _RUN_COLUMNS)
             .repartition(n_tasks, F.col("slot"))
             .sortWithinPartitions("tree", "first", "second")
             .mapInArrow(count_partition, _NODE_COLUMNS)
         )
-        with stage("counting nodes", self._rows.sparkSession):
-            table = counted.toArrow()
-        for batch in table.to_batches():
-            for tree, nodes in zip(batch.column("tree"), batch.column("nodes"), strict=True):
-                yield tree.as_py(), nodes.as_buffer()  # a view: a model's worth of bytes once

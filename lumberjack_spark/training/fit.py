@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from lumberjack_spark.encoding import FeatureEncoder, plain_encoder, private_encoder
+from lumberjack_spark.errors import LumberjackError
 from lumberjack_spark.heavy_hitters import mark_heavy_hitters
 from lumberjack_spark.heavy_hitters.prefixes import contains, to_keys
 from lumberjack_spark.noise import NoiseKey, choose_labels, discrete_gaussian
@@ -24,6 +25,7 @@ from lumberjack_spark.schema import DataSchema, RowReader
 from lumberjack_spark.training.marginals import MarginalCounting, release_marginals
 from lumberjack_spark.training.tasks import Counting, Packed, Routing, unpack_records
 from lumberjack_spark.trees import (
+    MAX_CLASSES,
     NodeRecords,
     Structure,
     grow_tree,
@@ -72,7 +74,14 @@ def fit_forest(
         plan: the noise, calibrated before any data is read.
         seed: structure seed, 0 <= seed < 2^63; public.
         key: the secret of this fit, used for nothing else.
+
+    Raises:
+        ValueError: the plan is not for so many classes; before any row is read.
     """
+    n_classes = len(schema.classes)
+    most = min(int(plan.notes.get("largest_num_classes", MAX_CLASSES)), MAX_CLASSES)
+    if n_classes > most:
+        raise ValueError(f"schema must declare at most {most} classes for this plan: {n_classes}")
     reader = RowReader(schema)
     encoder = _encoder(backend, reader, plan, key)
     routing = Routing(reader, encoder, seed, plan.num_trees, plan.max_depth)
@@ -153,6 +162,8 @@ def _encoder(backend: Backend, reader: RowReader, plan: NoisePlan, key: NoiseKey
 
 def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[Structure, np.ndarray]:
     """The tree of heavy nodes, and the exact class counts of its leaves, int64[n_leaves, K]."""
+    if np.count_nonzero(records.levels == -1) > 1:
+        raise LumberjackError(f"tree {tree} was counted by more than one task: its noise is void")
     order = preorder(records.levels, records.prefixes)
     levels, prefixes = records.levels[order], records.prefixes[order]
     bits, children = records.bits[order], records.children[order]
