@@ -5,6 +5,11 @@ Programs
     predict     writes the rows of a table with their predictions
     evaluate    metrics on held-out rows; not private
     check       how many rows each row rule touches; not private
+Programs that judge the package itself
+    study       accuracy of many settings on several tables
+    benchmark   time and memory beside other forests
+    cost_model  what larger tables would take
+    audit       lower bounds on epsilon by attacks on small forests
 What they share
     _config     the config file and --set
     _datasets   named data sets
