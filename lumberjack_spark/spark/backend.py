@@ -37,13 +37,16 @@ class SparkBackend:
     """
 
     def __init__(self, rows: DataFrame) -> None:
-        self._rows = rows
+        # mapInArrow looks columns up by name, where a dot or a backtick would mean something else.
+        self._names = rows.columns
+        self._rows = rows.toDF(*(f"c{i}" for i in range(len(self._names))))
 
     def marginals(self, counting: MarginalCounting) -> np.ndarray:
         """Exact counts of all cells; see training.fit.Backend."""
+        names = self._names
 
         def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            yield from count_marginals(batches, counting)
+            yield from count_marginals(_renamed(batches, names), counting)
 
         counted = self._rows.mapInArrow(count_partition, _CELL_COLUMNS)
         totals = counted.groupBy("cell").agg(F.sum("n").alias("n"))
@@ -62,15 +65,16 @@ class SparkBackend:
     def _counted(self, routing: Routing, counting: Counting) -> DataFrame:
         """Node records of all trees, a tree in one task."""
         n_tasks = min(routing.num_trees, parallelism(self._rows.sparkSession))
-        keys = keys_of_partitions(n_tasks)
+        keys, names = keys_of_partitions(n_tasks), self._names
 
         def route_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in route_rows(batches, routing):
+            for batch in route_rows(_renamed(batches, names), routing):
                 slots = [keys[tree % n_tasks] for tree in batch.column("tree").to_pylist()]
                 columns = batch.columns
                 columns.insert(1, pa.array(slots, pa.int32()))
-                names = ["tree", "slot", "first", "second", "run"]
-                yield pa.RecordBatch.from_arrays(columns, names)
+                yield pa.RecordBatch.from_arrays(
+                    columns, ["tree", "slot", "first", "second", "run"]
+                )
 
         def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from count_nodes(batches, counting)
@@ -81,3 +85,9 @@ class SparkBackend:
             .sortWithinPartitions("tree", "first", "second")
             .mapInArrow(count_partition, _NODE_COLUMNS)
         )
+
+
+def _renamed(batches: Iterable[pa.RecordBatch], names: list[str]) -> Iterator[pa.RecordBatch]:
+    """The batches with their columns named as in the table."""
+    for batch in batches:
+        yield pa.RecordBatch.from_arrays(batch.columns, names)

@@ -56,10 +56,10 @@ def test_scores_are_those_of_the_model_without_spark(model, rows, table):
     assert found.column("prediction").to_pylist() == expected.prediction.tolist()
     assert found.column("predictedLabel").to_pylist() == expected.label.tolist()
     for name, values in (("rawPrediction", expected.raw), ("probability", expected.probability)):
-        vectors = model.transform(rows.limit(3)).select(name).collect()
-        assert len(vectors[0][0]) == values.shape[1] == 2
-    vectors = found.column("probability").combine_chunks().field("values").flatten()
-    assert (vectors.to_numpy() == expected.probability.ravel()).all()
+        vectors = found.column(name).combine_chunks().field("values").flatten()
+        assert (vectors.to_numpy() == values.ravel()).all()
+    (row,) = model.transform(rows.limit(1)).select("rawPrediction", "probability").collect()
+    assert (len(row.rawPrediction), len(row.probability)) == (2, 2)
 
 
 def test_any_columns_beside_and_any_order_serve_and_pass_through(model, rows):
@@ -75,6 +75,29 @@ def test_any_columns_beside_and_any_order_serve_and_pass_through(model, rows):
 def test_two_columns_of_one_name_beside_the_schema_do_not_matter(model, rows):
     twice = rows.select("*", rows["age"].alias("id"), rows["age"].alias("id"))
     assert model.transform(twice).columns.count("id") == 2
+
+
+NAMES = ["a.b", "a b", "a,b", "tick`s", "[x]", "Income:USD", 'it\'s "q"', "所得"]
+
+
+def test_columns_of_any_name_train_save_load_and_score(spark, tmp_path):
+    from pyspark.sql import functions as sql
+
+    number = sql.col("id") % 100
+    struct = sql.struct(sql.lit(-1).alias("b")).alias("a")  # a.b names its field too
+    columns = [number.alias(name) for name in NAMES]
+    table = spark.range(200).select(struct, *columns, (number > 50).alias("the `label`"))
+    schema = DataSchema(
+        {name: Numeric(0, 100) for name in NAMES}, label="the `label`", classes=[False, True]
+    )
+    estimator = classifier(schema=schema, labelIndexCol="index", materializeDir=str(tmp_path))
+    model = estimator.fit(table)
+    model.save(str(tmp_path / "model"))
+    loaded = LumberjackClassificationModel.load(str(tmp_path / "model"))
+    scored = loaded.transform(table).where("prediction = index")
+    assert scored.count() > 150
+    rows = table.drop("a").toPandas()
+    assert (model.predict(rows).label == rows["the `label`"]).mean() > 0.75
 
 
 def test_columns_can_be_renamed_and_left_out(model, rows):
