@@ -30,6 +30,7 @@ NAMES = CategoryCodes(np.arange(5, dtype=np.uint16), one_of=True)
 def test_conditions_are_in_the_features_own_values():
     features = (LINEAR, CITIES, STEPS)
     assert described(0, 50, features) == "('age' < 50 or it is missing)"
+    assert described(0, 0, features) == "('age' < 0 or it is missing)"
     assert described(2, 2, features) == "'hours' < 20"
     assert described(1, 4, features) == "'city' in {'Köln', 'Ulm', missing}"
     assert described(1, 2, (LINEAR, NAMES, STEPS), one_of=True) == "'city' is 'Ulm'"
