@@ -3,7 +3,7 @@
     python jobs/benchmark.py conf/acs_income.yaml --rows 325000,1300000
     python jobs/benchmark.py --smoke
 
-Systems take turns in a warm session: a warm-up round that is not counted, then --repeats rounds.
+Systems take turns in a warm session: a round that is not counted, then --repeats rounds that are.
 Beside seconds: CPU seconds of driver, JVM and Python workers; peak memory of each; bytes of the
 shuffle; CPU seconds of the kernels alone on the same arrays. Every raw figure goes to
 <out>/benchmark.json, a plot to <out>/benchmark.png; standard output shows tables in Markdown, and
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from lumberjack_spark.ml import LumberjackClassifier
 
 LOGGER = logging.getLogger("lumberjack_spark.jobs")
-_SMOKE = {"rows": [2000, 5000], "trees": [2], "depths": [20], "repeats": 1, "rival_depth": 2}
+_SMOKE = {"rows": [2000, 5000], "trees": [2], "depths": [20], "rival_depth": 2}
 _SMOKE_ROWS = 4000
 _MOST_BARE = 3  # the kernels alone hardly vary
 
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(arguments)
     if given.smoke:
-        vars(given).update(_SMOKE, kernels=True)
+        vars(given).update(_SMOKE, warm_ups=0, repeats=1, kernels=True)
     elif given.config is None:
         parser.error("a config or --smoke must be given")
     try:
@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--steps", type=_words, default=["fit", "transform"], help="fit,transform")
     parser.add_argument("--repeats", type=int, default=5, help="rounds that count (5)")
+    parser.add_argument("--warm-ups", type=int, default=1, help="rounds before that do not (1)")
     parser.add_argument("--no-bare", action="store_true", help="do not time the kernels alone")
     parser.add_argument("--kernels", action="store_true", help="show what a unit of each costs")
     parser.add_argument("--memory", default="6g", help="the JVM's heap, if no session runs yet")
@@ -186,16 +187,16 @@ class _Bench:
         return systems
 
     def _rounds(self, table: "BenchTable", trees: int, systems: Sequence["System"]) -> None:
-        """The systems in turn, --repeats times after a warm-up."""
+        """The systems in turn, --repeats times after the warm-ups."""
         scoring = "transform" in self.given.steps
-        for turn in range(self.given.repeats + 1):
+        for turn in range(1 - self.given.warm_ups, self.given.repeats + 1):
             for system in systems:
                 shape = {"rows": table.rows, "trees": trees, "depth": system.depth}
                 for figures in system.round(scoring=scoring):
-                    words = f"round {turn}" if turn else "warm-up"
+                    words = f"round {turn}" if turn > 0 else "warm-up"
                     step, seconds = figures["step"], figures["wall_s"]
                     LOGGER.info("%s, %s, %s: %.2f s", words, system.name, step, seconds)
-                    if turn:
+                    if turn > 0:
                         run = {"system": system.name, **shape, "repeat": turn, **figures}
                         self.runs.append(run)
         for system in systems:
