@@ -139,6 +139,7 @@ class LumberjackClassifier(
             plan=plan,
             seed=seed,
             private_key=key.private,
+            searched=is_selected(),
             warnings=warnings,
         )
         return self._wrapped(model)
@@ -220,8 +221,8 @@ class LumberjackClassifier(
             found.append(f"Stages fitted before this one are not covered: {names}.")
         if is_selected():
             found.append(
-                "Fitted within a search that compares exact metrics of held-out rows; its choice "
-                "and its other fits are not covered."
+                "Fitted by a search that compares exact metrics of held-out rows: its choice and "
+                "its other fits are not covered, so the result is not private."
             )
         for warning in found:
             LOGGER.warning(warning)

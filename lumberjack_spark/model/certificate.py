@@ -39,6 +39,7 @@ def make_certificate(
     plan: NoisePlan,
     seed: int,
     private_key: bool,
+    searched: bool = False,
     warnings: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Certificate of a fit, without its schema; JSON-able.
@@ -47,11 +48,13 @@ def make_certificate(
         plan: the noise that was used.
         seed: structure seed; public.
         private_key: whether the noise came from the operating system and nobody knows it.
+        searched: whether the fit is the choice of a search by exact metrics of held-out rows,
+            which no guarantee covers.
         warnings: what the guarantee does not cover in this fit.
     """
     guarantee = plan.guarantee.to_dict()
     return {
-        "private": private_key,
+        "private": private_key and not searched,
         "unit": f"one {guarantee['unit']} of the table",
         "neighbors": guarantee["neighbors"],
         "epsilon": guarantee["epsilon"],

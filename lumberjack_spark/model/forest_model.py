@@ -76,6 +76,7 @@ class ForestModel:
         plan: NoisePlan,
         seed: int,
         private_key: bool,
+        searched: bool = False,
         warnings: Iterable[str] = (),
     ) -> "ForestModel":
         """Model of what a fit released.
@@ -86,10 +87,13 @@ class ForestModel:
             plan: its noise.
             seed: structure seed.
             private_key: whether nobody knows the key of the noise; NoiseKey.private.
+            searched: whether a search by exact metrics chose the fit.
             warnings: what the guarantee does not cover in this fit.
         """
         values = leaf_values(forest, plan)
-        record = make_certificate(plan=plan, seed=seed, private_key=private_key, warnings=warnings)
+        record = make_certificate(
+            plan=plan, seed=seed, private_key=private_key, searched=searched, warnings=warnings
+        )
         return cls(schema, forest.encoder, forest.structure, forest.leaf_counts, values, record)
 
     @property

@@ -307,6 +307,7 @@ def test_a_search_fits_with_fresh_keys_and_marks_its_choice(rows):
         evaluator=BinaryClassificationEvaluator(labelCol="labelIndex"),
     ).fit(rows)
     assert "search" in found.bestModel.certificate["warnings"][0]
+    assert found.bestModel.certificate["private"] is False
     twins = [m.forest.leaf_counts for m in estimator.fit(rows, [{}, {}])]
     assert twins[0].shape != twins[1].shape or (twins[0] != twins[1]).any()
 
