@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
+from lumberjack_spark.encoding import MarginalBins
 from lumberjack_spark.training import (
     Counting,
     MarginalCounting,
@@ -34,9 +35,11 @@ class RoutedBackend:
         self._runs: dict[tuple[object, ...], list[pa.RecordBatch]] = {}
 
     def marginals(self, counting: MarginalCounting) -> np.ndarray:
-        """Exact counts, made once."""
+        """Exact counts, made once where the cells are those of all fits."""
+        if not isinstance(counting.bins, MarginalBins):  # chosen by noisy marginals
+            return self._counted(counting)
         if self._marginals is None:
-            self._marginals = add_counts(count_marginals(self._batches, counting), counting)
+            self._marginals = self._counted(counting)
         return self._marginals.copy()
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
@@ -45,6 +48,10 @@ class RoutedBackend:
             yield from zip(
                 batch.column("tree").to_pylist(), batch.column("nodes").to_pylist(), strict=True
             )
+
+    def _counted(self, counting: MarginalCounting) -> np.ndarray:
+        """Exact counts of all cells."""
+        return add_counts(count_marginals(self._batches, counting), counting)
 
     def _runs_of(self, routing: Routing) -> list[pa.RecordBatch]:
         """Runs of all trees, made once if the encoder is that of all fits."""

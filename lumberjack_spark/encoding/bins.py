@@ -11,6 +11,7 @@ many cells need more precision than few. The error summed over n cells with nois
 n s/r, so under a given sum of r it is least for r in proportion to sqrt(n).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,21 @@ CELLS_AN_OCTAVE = 8
 OCTAVES = 30
 MOST_REPEATS = 16
 _CELLS_OF_A_NUMBER = 36  # what a threshold can make use of
+MOST_PAIRED = 10  # features of which all pairs are counted
+MOST_GROUPS = 32  # of the values of a feature in a pair
+FEWEST_GROUPS = 4  # fewer would show little
+MOST_PAIR_COUNTS = 1 << 20  # (cell, class) pairs of all pairs
+PAIR_SHARE = 0.25
+
+
+def pair_shape(n_features: int, n_classes: int) -> tuple[int, int]:
+    """Number of pairs that are counted, and most groups of a feature; 0, 0 if none are."""
+    taken = min(n_features, MOST_PAIRED)
+    n_pairs = taken * (taken - 1) // 2
+    if n_pairs == 0:
+        return 0, 0
+    groups = min(math.isqrt(MOST_PAIR_COUNTS // (n_pairs * n_classes)), MOST_GROUPS)
+    return (n_pairs, groups) if groups >= FEWEST_GROUPS else (0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,14 +158,21 @@ class MarginalBins:
 
     @cached_property
     def repeats(self) -> tuple[int, ...]:
-        """How many times each feature is counted, each with noise of its own."""
+        """How many times each feature is counted, each with noise of its own.
+
+        Pairs of features are counted once each, under the same noise; the more of them, the more
+        often single features are, so that pairs take about PAIR_SHARE of the spending.
+        """
         worth = np.sqrt([bins.worth for bins in self.features])
-        return tuple(int(r) for r in np.clip(np.rint(worth / worth.min()), 1, MOST_REPEATS))
+        single = np.clip(np.rint(worth / worth.min()), 1, MOST_REPEATS)
+        pairs, _ = pair_shape(len(self.features), self.n_classes)
+        times = max(round(pairs * (1 - PAIR_SHARE) / PAIR_SHARE / single.sum()), 1)
+        return tuple(int(r) * times for r in single)
 
     @property
     def histograms(self) -> int:
-        """Noisy counts that one row is in."""
-        return sum(self.repeats)
+        """Noisy counts that one row is in, those of pairs too."""
+        return sum(self.repeats) + pair_shape(len(self.features), self.n_classes)[0]
 
     def cells(self, columns: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Cell int64[n] of each row in each feature, of clean columns as RowReader gives them."""

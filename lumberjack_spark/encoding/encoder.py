@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from lumberjack_spark.encoding.codes import FeatureCodes
+from lumberjack_spark.encoding.joint import JointCodes
 from lumberjack_spark.encoding.packing import pack, unpack
-from lumberjack_spark.encoding.scores import ScoreCodes
 from lumberjack_spark.schema import RowReader
 
 
@@ -22,19 +22,19 @@ class FeatureEncoder:
 
     Attributes:
         features: the codes.
-        scores: further columns, made from the codes of the features.
+        joint: further columns, each made from the codes of several features.
         class_shares: float64[n_classes], released estimate of each class's share of the rows,
             positive, sums to 1; None without private marginals.
     """
 
     features: tuple[FeatureCodes, ...]
-    scores: tuple[ScoreCodes, ...] = ()
+    joint: tuple[JointCodes, ...] = ()
     class_shares: np.ndarray | None = None
 
     @property
     def n_columns(self) -> int:
-        """Number of columns of an encoded row: features, then scores."""
-        return len(self.features) + len(self.scores)
+        """Number of columns of an encoded row: features, then joint ones."""
+        return len(self.features) + len(self.joint)
 
     def encode(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Codes uint16[n_columns, n] of clean columns as RowReader.features returns them."""
@@ -42,8 +42,8 @@ class FeatureEncoder:
         codes = np.empty((self.n_columns, len(columns[0])), np.uint16)
         for row, feature, values in zip(codes, self.features, columns, strict=False):
             row[:] = feature.of(values)
-        for row, score in zip(codes[d:], self.scores, strict=True):
-            row[:] = score.of(codes[:d])
+        for row, column in zip(codes[d:], self.joint, strict=True):
+            row[:] = column.of(codes[:d])
         return codes
 
     def read(self, reader: RowReader, batch: Any) -> np.ndarray:
@@ -52,11 +52,11 @@ class FeatureEncoder:
 
     def possible(self) -> list[np.ndarray | int]:
         """What trees.SplitSpace.of takes."""
-        return [column.possible() for column in (*self.features, *self.scores)]
+        return [column.possible() for column in (*self.features, *self.joint)]
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Flat arrays that say everything, for saving; see encoding.packing."""
-        return pack(self.features, self.scores, self.class_shares)
+        return pack(self.features, self.joint, self.class_shares)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "FeatureEncoder":

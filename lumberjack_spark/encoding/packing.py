@@ -9,6 +9,11 @@ scores         of all score columns s and features f, cut by score_offsets, int6
                score_inputs uint16[n], codes of f, and score_values int32[n], their values
 score_edges    int64[m] and score_codes uint16[m + s], cut by score_edge_offsets, int64[s + 1]
 score_weights  float64[s, d]
+pairs          int64[p, 2], the two features of each pair column; pair columns follow the scores.
+               The arrays of pairs may be left out where there are none
+pair_groups    int64[n] of both features of all pairs, cut by pair_group_offsets, int64[2 * p + 1]
+pair_codes     uint16[n], a row of groups of the first feature after the other, cut by
+               pair_code_offsets, int64[p + 1]
 class_shares   float64[n_classes], empty if not released
 """
 
@@ -24,7 +29,7 @@ from lumberjack_spark.encoding.codes import (
     LinearCodes,
     StepCodes,
 )
-from lumberjack_spark.encoding.scores import ScoreCodes
+from lumberjack_spark.encoding.joint import JointCodes, PairCodes, ScoreCodes
 from lumberjack_spark.errors import ModelFormatError
 
 LINEAR, STEPS, CATEGORIES, ONE_OF = range(4)
@@ -47,11 +52,18 @@ _TYPES = {
     "score_weights": np.float64,
     "class_shares": np.float64,
 }
+_PAIR_TYPES = {
+    "pairs": np.int64,
+    "pair_groups": np.int64,
+    "pair_group_offsets": np.int64,
+    "pair_codes": np.uint16,
+    "pair_code_offsets": np.int64,
+}
 
 
 def pack(
     features: Sequence[FeatureCodes],
-    scores: Sequence[ScoreCodes],
+    joint: Sequence[JointCodes],
     class_shares: np.ndarray | None,
 ) -> dict[str, np.ndarray]:
     """Flat arrays of an encoder."""
@@ -81,7 +93,8 @@ def pack(
         "edge_offsets": _offsets(edges),
         "codes": _joined(codes, np.uint16),
         "code_offsets": _offsets(codes),
-        **_pack_scores(scores, d),
+        **_pack_scores([column for column in joint if isinstance(column, ScoreCodes)], d),
+        **_pack_pairs([column for column in joint if isinstance(column, PairCodes)]),
         "class_shares": np.zeros(0) if class_shares is None else class_shares.copy(),
     }
 
@@ -103,15 +116,29 @@ def _pack_scores(scores: Sequence[ScoreCodes], d: int) -> dict[str, np.ndarray]:
     }
 
 
+def _pack_pairs(pairs: Sequence[PairCodes]) -> dict[str, np.ndarray]:
+    """Flat arrays of the pair columns."""
+    groups = [group for pair in pairs for group in pair.groups]
+    codes = [pair.codes.ravel() for pair in pairs]
+    return {
+        "pairs": np.array([(p.first, p.second) for p in pairs], np.int64).reshape(len(pairs), 2),
+        "pair_groups": _joined(groups, np.int64),
+        "pair_group_offsets": _offsets(groups),
+        "pair_codes": _joined(codes, np.uint16),
+        "pair_code_offsets": _offsets(codes),
+    }
+
+
 def unpack(
     arrays: Mapping[str, np.ndarray],
-) -> tuple[tuple[FeatureCodes, ...], tuple[ScoreCodes, ...], np.ndarray | None]:
+) -> tuple[tuple[FeatureCodes, ...], tuple[JointCodes, ...], np.ndarray | None]:
     """Undo pack.
 
     Raises:
         ModelFormatError: the arrays do not describe an encoder.
     """
-    for name, kind in _TYPES.items():
+    types = {**_TYPES, **(_PAIR_TYPES if "pairs" in arrays else {})}
+    for name, kind in types.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise ModelFormatError(f"encoder array {name} must be there as {np.dtype(kind).name}")
     d = len(arrays["kinds"])
@@ -123,7 +150,9 @@ def unpack(
         raise ModelFormatError("encoder array missing must have an entry for each feature")
     features = tuple(_feature(arrays, f, edges[f], codes[f]) for f in range(d))
     shares = arrays["class_shares"]
-    return features, _unpack_scores(arrays, d), shares.copy() if len(shares) else None
+    pairs = _unpack_pairs(arrays, d) if "pairs" in arrays else ()
+    joint: tuple[JointCodes, ...] = (*_unpack_scores(arrays, d), *pairs)
+    return features, joint, shares.copy() if len(shares) else None
 
 
 def _unpack_scores(arrays: Mapping[str, np.ndarray], d: int) -> tuple[ScoreCodes, ...]:
@@ -154,6 +183,26 @@ def _unpack_scores(arrays: Mapping[str, np.ndarray], d: int) -> tuple[ScoreCodes
         )
         for s in range(n)
     )
+
+
+def _unpack_pairs(arrays: Mapping[str, np.ndarray], d: int) -> tuple[PairCodes, ...]:
+    """Pair columns of flat arrays."""
+    pairs = arrays["pairs"]
+    n = len(pairs)
+    if pairs.shape != (n, 2) or not ((pairs >= 0) & (pairs < d)).all():
+        raise ModelFormatError("encoder array pairs must have two features for each pair column")
+    groups = _cut(arrays, "pair_groups", "pair_group_offsets", 2 * n)
+    codes = _cut(arrays, "pair_codes", "pair_code_offsets", n)
+    found = []
+    for p, (first, second) in enumerate(pairs.tolist()):
+        both = groups[2 * p].copy(), groups[2 * p + 1].copy()
+        sizes = [int(group.max(initial=-1)) + 1 for group in both]
+        if min(map(len, both)) == 0 or min(both[0].min(), both[1].min()) < 0:
+            raise ModelFormatError("encoder array pair_groups must have a group >= 0 of each code")
+        if len(codes[p]) != sizes[0] * sizes[1]:
+            raise ModelFormatError("encoder array pair_codes must have a code for each two groups")
+        found.append(PairCodes(first, second, both, codes[p].copy().reshape(sizes), d))
+    return tuple(found)
 
 
 def _joined(parts: Sequence[np.ndarray], kind: npt.DTypeLike) -> np.ndarray:

@@ -63,7 +63,7 @@ def estimate_ordered(
     levels = [(counts * seen[:, None], seen.astype(np.float64))]
     while len(levels[-1][0]) > 1:
         counts, cells = levels[-1]
-        levels.append((_pairs(counts), _pairs(cells)))
+        levels.append((pairs_of(counts), pairs_of(cells)))
     rates = (totals / totals.sum())[None]
     spread = spread_of_odds(rates[0])
     for part, cells in levels[-2::-1]:
@@ -106,7 +106,7 @@ def _located_rows(counts: np.ndarray, widths: np.ndarray, noise: float, total: f
         stretch = stretch // 2
 
 
-def _pairs(part: np.ndarray) -> np.ndarray:
+def pairs_of(part: np.ndarray) -> np.ndarray:
     """Sums of neighbours along the first axis; a last one without neighbour stays itself."""
     even = part[::2].copy()
     even[: len(part) // 2] += part[1::2]
@@ -171,7 +171,7 @@ def shrunk_rates(
     raw = (counts - prior * rows[:, None]) / trusted[:, None]
     seen = rows > np.sqrt(n_classes * noise)
     rates = np.where(seen[:, None], prior + weight[:, None] * raw, prior)
-    return _proper(rates, prior)
+    return proper_rates(rates, prior)
 
 
 def spread_of_odds(shares: np.ndarray, variance: float = ODDS_VARIANCE) -> float:
@@ -182,7 +182,7 @@ def spread_of_odds(shares: np.ndarray, variance: float = ODDS_VARIANCE) -> float
     return variance * float(1 - (shares**2).sum()) / 2
 
 
-def _proper(rates: np.ndarray, prior: np.ndarray) -> np.ndarray:
+def proper_rates(rates: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Positive rates that sum to 1."""
     rates = np.maximum(rates, np.maximum(LEAST_RATE * prior, LEAST_ANYWHERE))
     proper: np.ndarray = rates / rates.sum(axis=1, keepdims=True)

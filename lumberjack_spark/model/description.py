@@ -4,7 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lumberjack_spark.encoding import CategoryCodes, FeatureEncoder, LinearCodes, StepCodes
+from lumberjack_spark.encoding import (
+    CategoryCodes,
+    FeatureEncoder,
+    LinearCodes,
+    PairCodes,
+    StepCodes,
+)
 from lumberjack_spark.schema import Categorical, DataSchema, Feature
 from lumberjack_spark.trees import ONE_OF, Structure
 
@@ -52,11 +58,12 @@ class _Conditions:
     def __init__(self, schema: DataSchema, encoder: FeatureEncoder) -> None:
         self._features = schema.features
         self._codes = encoder.features
+        self._joint = encoder.joint
 
     def of(self, column: int, code: int, *, one_of: bool) -> str:
         """When a row goes left."""
         if column >= len(self._features):
-            return f"score {column - len(self._features)} <= {code}"
+            return self._of_joint(column - len(self._features), code)
         feature, codes = self._features[column], self._codes[column]
         if isinstance(codes, CategoryCodes):
             return _category_condition(feature, codes, code, one_of=one_of)
@@ -66,6 +73,14 @@ class _Conditions:
         else:
             text = _step_condition(feature, codes, code)
         return f"({text} or it is missing)" if codes.missing <= code else text
+
+    def _of_joint(self, column: int, code: int) -> str:
+        """A condition on a column of several features."""
+        joint = self._joint[column]
+        if isinstance(joint, PairCodes):
+            names = [self._features[f].name for f in (joint.first, joint.second)]
+            return f"({names[0]!r}, {names[1]!r}) has a place <= {code}"
+        return f"score {column} <= {code}"
 
 
 def _step_condition(feature: Feature, codes: StepCodes, code: int) -> str:

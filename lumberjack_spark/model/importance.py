@@ -3,7 +3,8 @@
 For each split node the noisy counts of its leaves tell how many rows each child holds and, drawn
 towards the parent, their class rates; the node's gain is the drop of the Gini impurity times its
 rows. A feature's importance is the sum over its nodes in all trees, as a share of the whole. A node
-that splits on a score column counts for all features of the score, by their part in its variance.
+that splits on a joint column counts for its features: those of a score by their part in its
+variance, those of a pair by halves.
 """
 
 from collections.abc import Mapping
@@ -47,8 +48,8 @@ def feature_importances(
     )
     d = len(encoder.features)
     by_feature = gains[:d].copy()
-    for gain, score in zip(gains[d:], encoder.scores, strict=True):
-        by_feature += gain * score.weights
+    for gain, column in zip(gains[d:], encoder.joint, strict=True):
+        by_feature += gain * column.weights
     by_feature = np.maximum(by_feature, 0.0)
     total = max(float(by_feature.sum()), 1e-300)
     return {f.name: float(v) / total for f, v in zip(schema.features, by_feature, strict=True)}

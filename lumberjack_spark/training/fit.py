@@ -1,6 +1,7 @@
 """Fitting one forest: what the driver does between the passes over the rows.
 
-1. encode   with a share of the budget: noisy marginals -> encoder (released); else the plain one
+1. encode   with a share of the budget: noisy marginals of features, then of pairs of them that the
+            former choose -> encoder (released); else the plain one
 2. count    rows -> path codes -> exact node counts -> keyed threshold bits, tree by tree; first
             down to the middle level, then below the nodes there whose bit is 1
 3. mark     Algorithm 1 over the nodes whose bit is 1; children of heavy nodes are the leaves
@@ -15,7 +16,15 @@ from typing import Protocol
 
 import numpy as np
 
-from lumberjack_spark.encoding import FeatureEncoder, plain_encoder, private_encoder
+from lumberjack_spark.encoding import (
+    FeatureEncoder,
+    MarginalBins,
+    PairBins,
+    pair_columns,
+    plain_encoder,
+    private_encoder,
+    read_marginals,
+)
 from lumberjack_spark.errors import LumberjackError
 from lumberjack_spark.heavy_hitters import mark_heavy_hitters
 from lumberjack_spark.heavy_hitters.prefixes import contains, to_keys
@@ -41,7 +50,7 @@ class Backend(Protocol):
     """Runs the passes over the rows of one table."""
 
     def marginals(self, counting: MarginalCounting) -> np.ndarray:
-        """Exact counts int64[counting.n_counts] of the cells of all features by class."""
+        """Exact counts int64[counting.n_counts] of all cells by class."""
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, Packed]]:
         """(tree, packed node records) of every tree with rows, in any order."""
@@ -149,15 +158,23 @@ def _encoder(backend: Backend, reader: RowReader, plan: NoisePlan, key: NoiseKey
     """The encoder that the plan pays for; it keeps nothing exact."""
     if plan.marginals is None:
         return plain_encoder(reader.schema)
-    counting = MarginalCounting(reader)
-    bins, sigma = counting.bins, plan.marginals.sigma
+    bins, sigma = MarginalBins.of_schema(reader.schema), plan.marginals.sigma
     if plan.marginals.histograms != bins.histograms:
         raise ValueError(
             f"plan.marginals.histograms must be {bins.histograms} for this schema, "
             f"got {plan.marginals.histograms}"
         )
-    released = release_marginals(backend.marginals(counting), bins, sigma, key)
-    return private_encoder(reader.schema, bins, released, sigma)
+
+    def released(bins: MarginalBins | PairBins) -> np.ndarray:
+        """Noisy counts of cells; the exact ones end here."""
+        exact = backend.marginals(MarginalCounting(reader, bins))
+        return release_marginals(exact, bins, sigma, key)
+
+    marginals = read_marginals(reader.schema, bins, released(bins), sigma)
+    pairs = PairBins.of_marginals(marginals)
+    if not pairs.pairs:
+        return private_encoder(marginals)
+    return private_encoder(marginals, pair_columns(marginals, pairs, released(pairs), sigma))
 
 
 def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[Structure, np.ndarray]:

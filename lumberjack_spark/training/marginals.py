@@ -1,4 +1,4 @@
-"""Private marginals: class counts of every cell of every feature, and their noise.
+"""Private marginals: class counts of every cell of every feature or pair, and their noise.
 
 count_marginals    rows -> one small batch of exact counts (a task)
 release_marginals  exact counts -> noisy ones (the driver); exact counts are dropped by its caller
@@ -9,12 +9,11 @@ gets noise, seen or not.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
-from lumberjack_spark.encoding import MarginalBins
+from lumberjack_spark.encoding import MarginalBins, PairBins
 from lumberjack_spark.noise import NoiseKey, discrete_gaussian
 from lumberjack_spark.schema import RowReader
 
@@ -28,14 +27,11 @@ class MarginalCounting:
 
     Attributes:
         reader: row rules of the schema.
+        bins: the cells: of single features, or of pairs of them.
     """
 
     reader: RowReader
-
-    @cached_property
-    def bins(self) -> MarginalBins:
-        """The cells."""
-        return MarginalBins.of_schema(self.reader.schema)
+    bins: MarginalBins | PairBins
 
     @property
     def n_counts(self) -> int:
@@ -77,9 +73,9 @@ def add_counts(batches: Iterable[pa.RecordBatch], counting: MarginalCounting) ->
 
 
 def release_marginals(
-    exact: np.ndarray, bins: MarginalBins, sigma: float, key: NoiseKey
+    exact: np.ndarray, bins: MarginalBins | PairBins, sigma: float, key: NoiseKey
 ) -> np.ndarray:
-    """Noisy counts float64[n_cells, n_classes]: of each cell the mean of its feature's repeats.
+    """Noisy counts float64[n_cells, n_classes]: of each cell the mean of its table's repeats.
 
     Args:
         exact: int64[n_counts].
@@ -87,11 +83,12 @@ def release_marginals(
         sigma: noise of each repeat, in rows.
         key: the secret of the fit.
     """
+    what = "marginals" if isinstance(bins, MarginalBins) else "pairs"
     released = []
-    for feature, (counts, repeats) in enumerate(
+    for table, (counts, repeats) in enumerate(
         zip(bins.split(exact.reshape(-1, bins.n_classes)), bins.repeats, strict=True)
     ):
-        noise = discrete_gaussian(key.stream("marginals", feature), sigma, counts.size * repeats)
+        noise = discrete_gaussian(key.stream(what, table), sigma, counts.size * repeats)
         noisy = counts * repeats + noise.reshape(*counts.shape, repeats).sum(axis=2)
         released.append(noisy / repeats)
     return np.concatenate(released)

@@ -8,13 +8,17 @@ from hypothesis import strategies as st
 from lumberjack_spark.encoding.bins import (
     CELLS_AN_OCTAVE,
     EVEN_CELLS,
+    MOST_GROUPS,
+    MOST_PAIR_COUNTS,
     MOST_REPEATS,
+    PAIR_SHARE,
     CategoryBins,
     MarginalBins,
     NumberBins,
     WholeNumberBins,
     marginal_histograms,
     number_edges,
+    pair_shape,
 )
 from lumberjack_spark.schema import Categorical, DataSchema, IntegerRange, Numeric, Vector
 
@@ -48,11 +52,23 @@ def test_every_feature_has_cells_and_a_row_is_in_one_of_each():
 
 def test_histograms_is_the_number_of_noisy_counts_that_a_row_is_in():
     bins = MarginalBins.of_schema(SCHEMA)
-    assert marginal_histograms(SCHEMA) == bins.histograms == sum(bins.repeats)
-    assert all(1 <= repeats <= MOST_REPEATS for repeats in bins.repeats)
+    pairs, groups = pair_shape(5, 2)
+    assert (pairs, groups) == (10, MOST_GROUPS)
+    assert marginal_histograms(SCHEMA) == bins.histograms == sum(bins.repeats) + pairs
+    assert pairs / bins.histograms == pytest.approx(PAIR_SHARE, abs=0.1)
     # Two declared colours need the least precision, a hundred values more.
-    assert bins.repeats[1] == 1
-    assert bins.repeats[4] == 7
+    assert bins.repeats[4] == 7 * bins.repeats[1]
+    assert max(bins.repeats) <= MOST_REPEATS * min(bins.repeats)
+
+
+def test_pairs_are_bounded_whatever_is_declared():
+    assert pair_shape(1, 2) == (0, 0)
+    assert pair_shape(2, 2) == (1, MOST_GROUPS)
+    assert pair_shape(10_000, 2)[0] == 45
+    for d in (2, 5, 300):
+        for n_classes in (2, 30, 700, 4096, 10**6):
+            pairs, groups = pair_shape(d, n_classes)
+            assert pairs * groups**2 * n_classes <= MOST_PAIR_COUNTS
 
 
 @given(

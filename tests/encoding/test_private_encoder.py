@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from lumberjack_spark.encoding import FeatureEncoder, MarginalBins, plain_encoder, private_encoder
-from lumberjack_spark.encoding.private import TOP_CODE
+from lumberjack_spark.encoding import (
+    FeatureEncoder,
+    MarginalBins,
+    plain_encoder,
+    private_encoder,
+    read_marginals,
+)
+from lumberjack_spark.encoding.places import TOP_CODE
 from lumberjack_spark.errors import ModelFormatError
 from lumberjack_spark.schema import Categorical, DataSchema, Numeric
 from lumberjack_spark.trees import SplitSpace
@@ -31,6 +37,10 @@ def counts_of(schema, columns, labels, sigma=0.0, seed=0):
     return bins, counts + noise
 
 
+def encoder_of(schema, bins, counts, sigma):
+    return private_encoder(read_marginals(schema, bins, counts, sigma))
+
+
 def rows_of(n, seed=1, n_classes=2):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, n_classes, n)
@@ -46,7 +56,7 @@ def _fitted():
     schema = schema_of()
     columns, labels = rows_of(20_000)
     bins, counts = counts_of(schema, columns, labels, sigma=30)
-    return schema, private_encoder(schema, bins, counts, 30.0), columns, labels
+    return schema, encoder_of(schema, bins, counts, 30.0), columns, labels
 
 
 def test_encoded_rows_only_hold_codes_that_are_said_to_be_possible(fitted):
@@ -99,7 +109,7 @@ def test_missing_numbers_have_a_slot_of_their_own(missing, code):
     columns, labels = rows_of(5000)
     columns[0][::3] = np.nan
     bins, counts = counts_of(schema, columns, labels)
-    codes = private_encoder(schema, bins, counts, 1e-3).encode(columns)[0]
+    codes = encoder_of(schema, bins, counts, 1e-3).encode(columns)[0]
     is_missing = np.isnan(columns[0])
     assert (codes[is_missing] == code).all()
     assert (codes[~is_missing] != code).all()
@@ -113,9 +123,7 @@ def test_arrays_hold_the_whole_encoder(fitted):
     np.testing.assert_array_equal(again.class_shares, encoder.class_shares)
     for one, other in zip(again.possible(), encoder.possible(), strict=True):
         np.testing.assert_array_equal(one, other)
-    assert [s.weights.tolist() for s in again.scores] == [
-        s.weights.tolist() for s in encoder.scores
-    ]
+    assert [s.weights.tolist() for s in again.joint] == [s.weights.tolist() for s in encoder.joint]
 
 
 def test_arrays_of_a_plain_encoder_come_back(fitted):
@@ -143,9 +151,9 @@ def test_three_classes_order_categories_by_their_main_direction():
     schema = schema_of(classes=("a", "b", "c"))
     columns, labels = rows_of(30_000, n_classes=3)
     bins, counts = counts_of(schema, columns, labels, sigma=30)
-    encoder = private_encoder(schema, bins, counts, 30.0)
+    encoder = encoder_of(schema, bins, counts, 30.0)
     assert encoder.class_shares.shape == (3,)
-    assert len(encoder.scores) == 3
+    assert len(encoder.joint) == 3
     codes = encoder.encode(columns)
     assert len(np.unique(codes[2])) == 4
 
@@ -155,7 +163,7 @@ def test_categories_that_say_little_are_asked_about_one_by_one():
     columns, labels = rows_of(20_000)
     columns[2] = np.random.default_rng(8).integers(0, 4, 20_000).astype(np.int32)
     bins, counts = counts_of(schema, columns, labels, sigma=30)
-    encoder = private_encoder(schema, bins, counts, 30.0)
+    encoder = encoder_of(schema, bins, counts, 30.0)
     assert encoder.possible()[2] == 4
     np.testing.assert_array_equal(encoder.encode(columns)[2], columns[2])
     again = FeatureEncoder.from_arrays(encoder.to_arrays())
@@ -167,8 +175,8 @@ def test_scores_are_left_out_where_they_would_say_little():
     columns, labels = rows_of(20_000)
     labels = np.where(np.random.default_rng(9).random(20_000) < 0.7, 1 - labels[::-1], labels)
     bins, counts = counts_of(schema, columns, labels, sigma=30)
-    encoder = private_encoder(schema, bins, counts, 30.0)
-    assert encoder.scores == ()
+    encoder = encoder_of(schema, bins, counts, 30.0)
+    assert encoder.joint == ()
     assert encoder.n_columns == 3
 
 
@@ -177,7 +185,7 @@ def test_noise_alone_gives_a_valid_encoder():
     bins = MarginalBins.of_schema(schema)
     for seed in range(5):
         noise = np.random.default_rng(seed).normal(0, 500, (bins.offsets[-1], 2))
-        encoder = private_encoder(schema, bins, noise, 500.0)
+        encoder = encoder_of(schema, bins, noise, 500.0)
         columns, _ = rows_of(100)
         assert encoder.encode(columns).max() <= TOP_CODE
         SplitSpace.of(encoder.possible())
@@ -190,5 +198,5 @@ def test_ten_thousand_categories_need_memory_for_their_codes_only():
     bins = MarginalBins.of_schema(schema)
     counts = np.zeros((bins.offsets[-1], 2))
     counts[:10] = 900, 100
-    encoder = private_encoder(schema, bins, counts, 10.0)
+    encoder = encoder_of(schema, bins, counts, 10.0)
     assert sum(array.nbytes for array in encoder.to_arrays().values()) < 400_000

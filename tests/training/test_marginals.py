@@ -6,6 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from lumberjack_spark.encoding import (
+    MarginalBins,
+    PairBins,
+    marginal_histograms,
+    read_marginals,
+)
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.schema import Categorical, DataSchema, Numeric, RowReader
 from lumberjack_spark.training import LocalBackend, MarginalCounting, add_counts, count_marginals
@@ -21,6 +27,18 @@ SCHEMA = DataSchema(
     label="y",
     classes=["no", "yes"],
 )
+
+
+def counting_of(schema):
+    return MarginalCounting(RowReader(schema), MarginalBins.of_schema(schema))
+
+
+def counting_of_pairs(schema, sigma=5.0, seed=3):
+    """Pairs chosen by noise alone."""
+    bins = MarginalBins.of_schema(schema)
+    noise = np.random.default_rng(seed).normal(20, sigma, (bins.offsets[-1], bins.n_classes))
+    pairs = PairBins.of_marginals(read_marginals(schema, bins, noise, sigma))
+    return MarginalCounting(RowReader(schema), pairs)
 
 
 def table(n, seed=0):
@@ -48,8 +66,9 @@ def naive_counts(rows, counting):
     return counts
 
 
-def test_counts_are_those_of_the_naive_loop_however_rows_are_spread():
-    counting = MarginalCounting(RowReader(SCHEMA))
+@pytest.mark.parametrize("make", [counting_of, counting_of_pairs])
+def test_counts_are_those_of_the_naive_loop_however_rows_are_spread(make):
+    counting = make(SCHEMA)
     rows = table(300)
     expected = naive_counts(rows, counting)
     for size in (300, 7):
@@ -59,7 +78,7 @@ def test_counts_are_those_of_the_naive_loop_however_rows_are_spread():
 
 
 def test_a_task_sends_one_small_batch_even_without_rows():
-    counting = MarginalCounting(RowReader(SCHEMA))
+    counting = counting_of(SCHEMA)
     (batch,) = count_marginals(iter([]), counting)
     assert batch.num_rows == 0
     (batch,) = count_marginals(table(50).to_batches(), counting)
@@ -68,17 +87,33 @@ def test_a_task_sends_one_small_batch_even_without_rows():
 
 
 def test_one_row_is_in_as_many_noisy_counts_as_the_schema_says():
-    counting = MarginalCounting(RowReader(SCHEMA))
-    rows = table(40).slice(0, 40)
+    rows = table(40)
     one = rows.filter(pa.array([y in ("no", "yes") for y in rows["y"].to_pylist()])).slice(0, 1)
-    counts = LocalBackend([one.to_batches()]).marginals(counting)
-    repeats = np.repeat(counting.bins.repeats, np.diff(counting.bins.offsets) * 2)
-    assert (counts * repeats).sum() == counting.bins.histograms
+    found = 0
+    for counting in (counting_of(SCHEMA), counting_of_pairs(SCHEMA)):
+        counts = LocalBackend([one.to_batches()]).marginals(counting)
+        assert counts.max() == 1
+        repeats = np.repeat(counting.bins.repeats, np.diff(counting.bins.offsets) * 2)
+        found += (counts * repeats).sum()
+    assert found == marginal_histograms(SCHEMA)
+
+
+def test_every_count_of_a_pair_gets_noise_of_its_own():
+    bins = counting_of_pairs(SCHEMA).bins
+    key = NoiseKey.injected(bytes(range(32)))
+    noise = release_marginals(np.zeros(bins.offsets[-1] * 2, np.int64), bins, 50.0, key)
+    assert noise.std() == pytest.approx(50, rel=0.1)
+    assert (noise != 0).mean() > 0.95
+    single = release_marginals(
+        np.zeros(counting_of(SCHEMA).n_counts, np.int64), counting_of(SCHEMA).bins, 50.0, key
+    )
+    first = bins.split(noise)[0].ravel()[:50]
+    assert not np.isin(first * bins.repeats[0], single.ravel()[:50]).all()
 
 
 @pytest.mark.parametrize("sigma", [0.7, 40.0])
 def test_every_count_gets_noise_of_the_promised_scale(sigma):
-    bins = MarginalCounting(RowReader(SCHEMA)).bins
+    bins = counting_of(SCHEMA).bins
     exact = np.zeros(bins.offsets[-1] * 2, np.int64)
     key = NoiseKey.injected(bytes(range(32)))
     released = bins.split(release_marginals(exact, bins, sigma, key))
@@ -98,7 +133,7 @@ def test_every_count_gets_noise_of_the_promised_scale(sigma):
 
 
 def test_noise_is_added_to_the_exact_counts_and_differs_by_feature():
-    bins = MarginalCounting(RowReader(SCHEMA)).bins
+    bins = counting_of(SCHEMA).bins
     key = NoiseKey.injected(bytes(range(32)))
     zero = np.zeros(bins.offsets[-1] * 2, np.int64)
     some = np.arange(zero.size)
