@@ -65,7 +65,7 @@ def add_scores(df: DataFrame, scorer: Scorer, columns: ScoreColumns) -> DataFram
 
     scores = _score_function(
         scorer.schema, shipped(scorer, df.sparkSession), with_label=with_label
-    )(sql.struct(*inputs))
+    )(*inputs)
     held = sql.col(_HOLDER)
     made = {
         columns.raw: array_to_vector(held["raw"]),
@@ -110,28 +110,34 @@ def _type_of(value: str | int | bool) -> str:
 
 def _score_function(
     schema: DataSchema, scorer: Callable[[], Scorer], *, with_label: bool
-) -> Callable[[Column], Column]:
-    """Function of a struct of the schema's columns, as a column of _SCORES."""
-    made: Callable[[Column], Column]
+) -> Callable[..., Column]:
+    """Function of the schema's columns, as a column of _SCORES.
+
+    They are arguments of their own: as one struct they would be built row by row in the JVM.
+    """
+    made: Callable[..., Column]
+    names = [*schema.columns, *([schema.label] if with_label else [])]
     kind = f"{_SCORES}, label_index double" if with_label else _SCORES
     if hasattr(sql, "arrow_udf"):
 
-        def score_arrow(rows: pa.Array) -> pa.Array:
-            return _scores(scorer(), pa.RecordBatch.from_struct_array(rows), with_label)
+        def score_arrow(*columns: pa.Array) -> pa.Array:
+            batch = pa.RecordBatch.from_arrays(list(columns), names)
+            return _scores(scorer(), batch, with_label)
 
-        score_arrow.__annotations__ = {"rows": pa.Array, "return": pa.Array}
+        score_arrow.__annotations__ = {"columns": pa.Array, "return": pa.Array}
         made = sql.arrow_udf(score_arrow, kind)
         return made
     import pandas as pd
 
-    def score_pandas(rows: Any) -> Any:
+    def score_pandas(*columns: Any) -> Any:
+        rows = pd.DataFrame(dict(zip(names, columns, strict=True)))
         batch = batch_from_pandas(rows, schema, with_label=with_label)
         scores = _scores(scorer(), batch, with_label)
         return pd.DataFrame(
             {name: list(scores.field(name).to_numpy(False)) for name in scores.type.names}
         )
 
-    score_pandas.__annotations__ = {"rows": pd.DataFrame, "return": pd.DataFrame}
+    score_pandas.__annotations__ = {"columns": pd.Series, "return": pd.DataFrame}
     from pyspark.sql.pandas.functions import pandas_udf
 
     made = pandas_udf(score_pandas, kind)  # type: ignore[call-overload]

@@ -62,6 +62,14 @@ def test_scores_are_those_of_the_model_without_spark(model, rows, table):
     assert (len(row.rawPrediction), len(row.probability)) == (2, 2)
 
 
+def test_scores_are_the_same_where_spark_has_no_arrow_functions(model, rows, monkeypatch):
+    expected = model.transform(rows).toArrow().sort_by("age")
+    monkeypatch.delattr("pyspark.sql.functions.arrow_udf", raising=False)
+    found = model.transform(rows).toArrow().sort_by("age")
+    for name in ("age", "prediction", "rawPrediction", "probability", "predictedLabel"):
+        assert found.column(name).to_pylist() == expected.column(name).to_pylist()
+
+
 def test_any_columns_beside_and_any_order_serve_and_pass_through(model, rows):
     odd = rows.withColumns({"a.b": rows["age"] + 1, "所得": rows["city"]}).drop("income")
     odd = odd.select(*reversed([f"`{name}`" for name in odd.columns]))
