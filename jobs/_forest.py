@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs._config import JobConfig
+from lumberjack_spark.encoding import pair_shape
 from lumberjack_spark.ml import LumberjackClassifier
 from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
+from lumberjack_spark.schema import DataSchema
 from lumberjack_spark.training.fit import SINGLE_PASS_DEPTH
 
 _NEIGHBORS = {"add_remove": "one row added or removed", "replace_one": "one row replaced"}
@@ -35,7 +37,7 @@ def estimator_of(config: JobConfig) -> LumberjackClassifier:
     return LumberjackClassifier(**given)
 
 
-def plan_summary(plan: NoisePlan) -> dict[str, Any]:
+def plan_summary(plan: NoisePlan, schema: DataSchema) -> dict[str, Any]:
     """The figures of a plan, JSON-able.
 
     `sigma` is the noise of Gaussian threshold bits, None where a table made for the purpose is
@@ -61,14 +63,14 @@ def plan_summary(plan: NoisePlan) -> dict[str, Any]:
         "leaf_mode": plan.leaf_mode,
         "leaf_noise": _leaf_noise(plan),
         "marginal_noise": None if plan.marginals is None else plan.marginals.sigma,
-        "passes": passes(plan),
+        "passes": passes(plan, schema),
         "plan": plan.to_dict(),
     }
 
 
-def plan_text(plan: NoisePlan) -> str:
+def plan_text(plan: NoisePlan, schema: DataSchema) -> str:
     """A plan for people to read, one statement a line."""
-    found = plan_summary(plan)
+    found = plan_summary(plan, schema)
     each = plan.questions // plan.num_trees
     rows = {
         "guarantee": f"({found['epsilon']:g}, {found['delta']:g})-differential privacy, "
@@ -90,10 +92,13 @@ def plan_text(plan: NoisePlan) -> str:
     return "\n".join(f"  {name:<16}{words}" for name, words in rows.items())
 
 
-def passes(plan: NoisePlan) -> int:
-    """How often a fit reads the rows: for marginals if there are any, then to count nodes."""
+def passes(plan: NoisePlan, schema: DataSchema) -> int:
+    """How often a fit reads the rows: for marginals and pairs if it has any, then for nodes."""
     counting = 1 if plan.max_depth <= SINGLE_PASS_DEPTH else 2
-    return counting + (plan.marginals is not None)
+    if plan.marginals is None:
+        return counting
+    n_pairs, _ = pair_shape(len(schema.features), len(schema.classes))
+    return counting + (2 if n_pairs else 1)
 
 
 def _leaf_noise(plan: NoisePlan) -> float:
@@ -120,4 +125,4 @@ def _marginal_words(plan: NoisePlan) -> str:
     if plan.marginals is None:
         return "none: splits in the declared bounds"
     sigma = plan.marginals.sigma
-    return f"discrete Gaussian, sigma = {sigma:.6g} rows, on every cell of every feature"
+    return f"discrete Gaussian, sigma = {sigma:.6g} rows, on every count"

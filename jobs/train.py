@@ -45,8 +45,10 @@ def _run(given: argparse.Namespace, config: JobConfig) -> dict[str, Any]:
     estimator = estimator_of(config)
     plan = estimator.plan()
     if given.dry_run:
-        sys.stderr.write(f"Plan of the noise; no data was touched.\n{plan_text(plan)}\n")
-        return plan_summary(plan)
+        sys.stderr.write(
+            f"Plan of the noise; no data was touched.\n{plan_text(plan, estimator.getSchema())}\n"
+        )
+        return plan_summary(plan, estimator.getSchema())
     overwrite = given.overwrite or config.output.overwrite
     path, nodes = _train(config, estimator, overwrite=overwrite)
     return {

@@ -13,7 +13,7 @@ scores        columns that add up what all features say
 private       the encoder made from all of it
 """
 
-from lumberjack_spark.encoding.bins import MarginalBins, marginal_histograms
+from lumberjack_spark.encoding.bins import MarginalBins, marginal_histograms, pair_shape
 from lumberjack_spark.encoding.codes import CategoryCodes, LinearCodes, StepCodes
 from lumberjack_spark.encoding.encoder import FeatureEncoder
 from lumberjack_spark.encoding.interactions import pair_columns
@@ -34,6 +34,7 @@ __all__ = [
     "StepCodes",
     "marginal_histograms",
     "pair_columns",
+    "pair_shape",
     "plain_encoder",
     "private_encoder",
     "read_marginals",

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -139,6 +140,7 @@ class MarginalBins:
         n_classes: number of declared classes.
     """
 
+    what: ClassVar[str] = "marginals"
     features: tuple[FeatureBins, ...]
     n_classes: int
 

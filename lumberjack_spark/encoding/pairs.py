@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,12 +29,12 @@ class PairBins:
     Attributes:
         encoder: codes of the features.
         pairs: indices of the two features of each pair, ascending.
-        groups: for each feature the group of each code, int64[largest code + 1]; None for features
-            in no pair.
+        groups: for each feature the group of each code, int64[largest code + 1].
         sizes: number of groups of each feature.
         n_classes: number of declared classes.
     """
 
+    what: ClassVar[str] = "pairs"
     encoder: FeatureEncoder
     pairs: tuple[tuple[int, int], ...]
     groups: tuple[np.ndarray, ...]

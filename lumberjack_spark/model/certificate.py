@@ -125,7 +125,12 @@ def _mechanisms(plan: NoisePlan) -> list[dict[str, Any]]:
     """Every mechanism that touches rows, in the order of a fit."""
     found: list[dict[str, Any]] = []
     if plan.marginals is not None:
-        found.append({"what": "marginal counts of features by class", **plan.marginals.to_dict()})
+        found.append(
+            {
+                "what": "counts by class of the values of features, single and in pairs",
+                **plan.marginals.to_dict(),
+            }
+        )
     found.append(
         {
             "what": "one threshold bit for each node that the heavy-hitters search asks about",

@@ -50,7 +50,7 @@ class SparkBackend:
 
         counted = self._rows.mapInArrow(count_partition, _CELL_COLUMNS)
         totals = counted.groupBy("cell").agg(F.sum("n").alias("n"))
-        with stage("counting marginals", self._rows.sparkSession):
+        with stage(f"counting {counting.bins.what}", self._rows.sparkSession):
             table = totals.toArrow()
         return add_counts(table.to_batches(), counting)
 

@@ -83,12 +83,11 @@ def release_marginals(
         sigma: noise of each repeat, in rows.
         key: the secret of the fit.
     """
-    what = "marginals" if isinstance(bins, MarginalBins) else "pairs"
     released = []
     for table, (counts, repeats) in enumerate(
         zip(bins.split(exact.reshape(-1, bins.n_classes)), bins.repeats, strict=True)
     ):
-        noise = discrete_gaussian(key.stream(what, table), sigma, counts.size * repeats)
+        noise = discrete_gaussian(key.stream(bins.what, table), sigma, counts.size * repeats)
         noisy = counts * repeats + noise.reshape(*counts.shape, repeats).sum(axis=2)
         released.append(noisy / repeats)
     return np.concatenate(released)

@@ -10,6 +10,8 @@ import pytest
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.schema import RowReader
 from lumberjack_spark.training import LocalBackend, ReleasedForest, fit_forest, tasks
+from lumberjack_spark.training import fit as fit_module
+from lumberjack_spark.training.marginals import release_marginals
 from lumberjack_spark.trees import runs, sum_leaf_values
 from tests.stats import FALSE_ALARM
 from tests.training.tables import (
@@ -272,3 +274,17 @@ def test_a_plan_for_other_marginals_is_refused_before_any_row_is_read():
     plan = real_plan(marginal_share=0.3, histograms=2)
     with pytest.raises(ValueError, match="histograms"):
         fit_forest(Untouchable(), SCHEMA, plan, seed=1, key=KEY)
+
+
+def test_all_counts_of_marginals_are_released_with_noise_that_the_plan_pays_for(monkeypatch):
+    plan, seen = plan_with_marginals(), []
+
+    def released(exact, bins, sigma, key):
+        seen.append((bins.what, sigma, sum(bins.repeats)))
+        return release_marginals(exact, bins, sigma, key)
+
+    monkeypatch.setattr(fit_module, "release_marginals", released)
+    fit(random_rows(600), plan)
+    assert [what for what, _, _ in seen] == ["marginals", "pairs"]
+    assert {sigma for _, sigma, _ in seen} == {plan.marginals.sigma}
+    assert sum(times for _, _, times in seen) == plan.marginals.histograms
