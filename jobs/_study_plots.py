@@ -22,14 +22,14 @@ def draw_plots(results: Path) -> None:
     grid, axes = plt.subplots(len(tables), 3, figsize=(12, 3 * len(tables)), squeeze=False)
     for row, table in zip(axes, tables, strict=True):
         for axis, figure in zip(row, FIGURES, strict=True):
-            for setting in ("default", "encoding_share=0", "extra_trees"):
+            for colour, setting in enumerate(("default", "encoding_share=0", "extra_trees")):
                 points = sorted(
                     (epsilon, values[figure])
                     for (name, other, epsilon), values in means.items()
                     if (name, other) == (table, setting)
                 )
-                if points:
-                    axis.plot(*zip(*points, strict=True), marker="o", label=setting)
+                places = zip(*points, strict=True) if points else ([], [])
+                axis.plot(*places, color=f"C{colour}", marker="o", label=setting)
             axis.set_xscale("log", base=2)
             axis.set_title(f"{table}: {figure}")
             axis.set_xlabel("epsilon")
@@ -42,6 +42,7 @@ def draw_plots(results: Path) -> None:
 def _draw_settings(fits: dict[Key, dict[str, list[float]]], path: Path, plt: object) -> None:
     """Difference of each setting from the default over the seeds that both have, by figure."""
     settings = sorted({setting for _, setting, _ in fits} - {"default", "extra_trees"})
+    tables = sorted({table for table, _, _ in fits})
     grid, axes = plt.subplots(1, 3, figsize=(14, 1 + 0.4 * len(settings)), sharey=True)  # type: ignore[attr-defined]
     for at, (axis, figure) in enumerate(zip(axes, FIGURES, strict=True)):
         for (table, setting, epsilon), values in sorted(fits.items()):
@@ -49,11 +50,14 @@ def _draw_settings(fits: dict[Key, dict[str, list[float]]], path: Path, plt: obj
             common = values.keys() & usual.keys()
             if setting in settings and common:
                 gap = float(np.mean([values[seed][at] - usual[seed][at] for seed in common]))
-                axis.plot(gap, settings.index(setting), "o", alpha=0.6)
-                axis.annotate(f" {table} {epsilon:g}", (gap, settings.index(setting)), fontsize=5)
+                colour = f"C{tables.index(table)}"
+                axis.plot(gap, settings.index(setting), "o", alpha=0.6, color=colour)
         axis.axvline(0, color="grey", linewidth=0.7)
         axis.set_yticks(range(len(settings)), settings)
         axis.set_title(f"{figure}, minus that of the defaults")
+    for at, table in enumerate(tables):
+        axes[0].plot([], [], "o", color=f"C{at}", label=table)
+    axes[0].legend(fontsize=7, loc="center left")
     grid.tight_layout()
     grid.savefig(path, dpi=110)
 

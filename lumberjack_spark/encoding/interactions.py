@@ -42,23 +42,39 @@ def pair_columns(
     """
     shares = marginals.shares
     rates = [_rates_of_groups(marginals, bins, f) for f in range(len(marginals.features))]
-    found: list[tuple[float, PairCodes]] = []
-    for (i, j), table in zip(bins.pairs, bins.split(counts), strict=True):
+    found: list[tuple[float, int, np.ndarray]] = []
+    tables = bins.split(counts)
+    for place, ((i, j), table) in enumerate(zip(bins.pairs, tables, strict=True)):
         pair = _Table(table, (bins.sizes[i], bins.sizes[j]), sigma)
         expected = pair.with_main_effects(_independent(rates[i], rates[j], shares))
         if pair.deviations(expected) < LEAST_DEVIATIONS:
             continue
         seen = pair.rates(expected, spread_of_odds(shares))
-        rows = np.maximum(pair.rows, 1e-9 * max(pair.rows.sum(), 1.0))
+        rows = _positive(pair.rows)
         gain = float(rows @ (seen * np.log(seen / expected)).sum(axis=1) / rows.sum())
         if gain >= LEAST_GAIN * marginals.gains.max():
-            middles = middles_in_order(rows, place_of_rates(seen, rows, shares))
-            codes = whole_codes(middles).reshape(pair.shape)
-            found.append(
-                (gain, PairCodes(i, j, (bins.groups[i], bins.groups[j]), codes, len(rates)))
-            )
+            found.append((gain, place, seen))
     found.sort(key=lambda candidate: -candidate[0])
-    return tuple(column for _, column in found[:MOST_COLUMNS])
+    return tuple(
+        _column(marginals, bins, place, _positive(tables[place].sum(axis=1)), seen)
+        for _, place, seen in found[:MOST_COLUMNS]
+    )
+
+
+def _positive(rows: np.ndarray) -> np.ndarray:
+    """Noisy rows of cells as weights: float64[n], > 0."""
+    found: np.ndarray = np.maximum(rows, 1e-9 * max(float(rows.sum()), 1.0))
+    return found
+
+
+def _column(
+    marginals: Marginals, bins: PairBins, place: int, rows: np.ndarray, rates: np.ndarray
+) -> PairCodes:
+    """The column of one pair: its cells in the order of their class rates."""
+    i, j = bins.pairs[place]
+    middles = middles_in_order(rows, place_of_rates(rates, rows, marginals.shares))
+    codes = whole_codes(middles).reshape(bins.sizes[i], bins.sizes[j])
+    return PairCodes(i, j, (bins.groups[i], bins.groups[j]), codes, len(marginals.features))
 
 
 def _rates_of_groups(marginals: Marginals, bins: PairBins, feature: int) -> np.ndarray:

@@ -151,6 +151,10 @@ def unpack(
     features = tuple(_feature(arrays, f, edges[f], codes[f]) for f in range(d))
     shares = arrays["class_shares"]
     pairs = _unpack_pairs(arrays, d) if "pairs" in arrays else ()
+    for pair in pairs:
+        for f, group in zip((pair.first, pair.second), pair.groups, strict=True):
+            if len(group) <= _largest_code(features[f]):
+                raise ModelFormatError(f"encoder array pair_groups must have all codes of {f}")
     joint: tuple[JointCodes, ...] = (*_unpack_scores(arrays, d), *pairs)
     return features, joint, shares.copy() if len(shares) else None
 
@@ -224,6 +228,14 @@ def _feature(
     if kind in (CATEGORIES, ONE_OF) and len(codes) > 2:
         return CategoryCodes(codes.copy(), kind == ONE_OF)
     raise ModelFormatError(f"encoder arrays must describe feature {f} by one of the known kinds")
+
+
+def _largest_code(feature: FeatureCodes) -> int:
+    """Largest code that a feature can have."""
+    if isinstance(feature, LinearCodes):
+        return max(feature.last, feature.missing)
+    largest = int(feature.codes.max())
+    return max(largest, feature.missing) if isinstance(feature, StepCodes) else largest
 
 
 def _offsets(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -47,8 +47,7 @@ def place_of_rates(rates: np.ndarray, rows: np.ndarray, shares: np.ndarray) -> n
         return second
     centred = (rates - shares) / np.sqrt(shares)
     weighted = centred * np.sqrt(rows)[:, None]
-    _, vectors = np.linalg.eigh(weighted.T @ weighted)
-    direction = vectors[:, -1]
+    direction = np.linalg.svd(weighted, full_matrices=False)[2][0]
     direction = direction * np.sign(direction[np.argmax(np.abs(direction))])
     # Rounded, so that cells of one pool stay side by side on every machine.
     place: np.ndarray = np.round(centred @ direction, 9)

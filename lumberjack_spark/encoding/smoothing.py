@@ -56,9 +56,10 @@ def estimate_ordered(
         sigma: noise of one count.
         totals: float64[n_classes], rows of each class, from all features.
     """
+    widths = widths / widths.sum()
     rows = _located_rows(counts.sum(axis=1), widths, sigma * np.sqrt(counts.shape[1]), totals.sum())
     if not rows.any():
-        rows = totals.sum() * widths / widths.sum()
+        rows = totals.sum() * widths
     seen = rows > 0
     levels = [(counts * seen[:, None], seen.astype(np.float64))]
     while len(levels[-1][0]) > 1:

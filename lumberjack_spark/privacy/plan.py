@@ -134,7 +134,7 @@ class GaussianMarginals:
 
     Attributes:
         sigma: noise standard deviation, in rows.
-        histograms: number of cells that one row is in.
+        histograms: number of noisy counts that one row is in.
     """
 
     sigma: float

@@ -174,6 +174,8 @@ def _encoder(backend: Backend, reader: RowReader, plan: NoisePlan, key: NoiseKey
     pairs = PairBins.of_marginals(marginals)
     if not pairs.pairs:
         return private_encoder(marginals)
+    if sum(bins.repeats) + sum(pairs.repeats) != plan.marginals.histograms:
+        raise LumberjackError("counting pairs would release more than the plan accounts for")
     return private_encoder(marginals, pair_columns(marginals, pairs, released(pairs), sigma))
 
 

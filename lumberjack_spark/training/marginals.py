@@ -87,7 +87,8 @@ def release_marginals(
     for table, (counts, repeats) in enumerate(
         zip(bins.split(exact.reshape(-1, bins.n_classes)), bins.repeats, strict=True)
     ):
-        noise = discrete_gaussian(key.stream(bins.what, table), sigma, counts.size * repeats)
-        noisy = counts * repeats + noise.reshape(*counts.shape, repeats).sum(axis=2)
+        stream, noisy = key.stream(bins.what, table), counts * repeats
+        for _ in range(repeats):  # one at a time: many repeats of many cells need no more memory
+            noisy += discrete_gaussian(stream, sigma, counts.size).reshape(counts.shape)
         released.append(noisy / repeats)
     return np.concatenate(released)

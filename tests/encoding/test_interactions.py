@@ -1,5 +1,7 @@
 """Two-way counts, and the columns made of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -148,3 +150,7 @@ def test_arrays_hold_pair_columns():
             FeatureEncoder.from_arrays({**arrays, name: arrays[name][:-1]})
     with pytest.raises(ModelFormatError, match="pairs"):
         FeatureEncoder.from_arrays({**arrays, "pairs": arrays["pairs"] + 4})
+    short = replace(found[0], groups=(np.array([0, 1]), found[0].groups[1]))
+    short = replace(short, codes=short.codes[:2])
+    with pytest.raises(ModelFormatError, match="pair_groups must have all codes"):
+        FeatureEncoder.from_arrays(replace(encoder, joint=(short,)).to_arrays())

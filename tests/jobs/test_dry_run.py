@@ -60,7 +60,9 @@ def test_the_figures_of_a_plan_fit_together(config, capsys):
 
 
 @pytest.mark.parametrize(("depth", "counting"), [(8, 1), (100, 2)])
-def test_a_share_for_the_encoder_adds_passes_for_features_and_for_pairs(config, capsys, depth, counting):
+def test_a_share_for_the_encoder_adds_passes_for_features_and_for_pairs(
+    config, capsys, depth, counting
+):
     settings = ["--set", "privacy.accountant=exact", "--set", f"forest.max_depth={depth}"]
     plain, text = dry_run(capsys, config, *settings, "--set", "privacy.encoding_share=0")
     assert (plain["passes"], plain["marginal_noise"]) == (counting, None)
