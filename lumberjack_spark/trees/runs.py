@@ -1,8 +1,9 @@
 """Sorted runs of path codes: made from a chunk of rows, packed for the shuffle, merged again.
 
-A run holds one record a distinct (row, class) of its chunk: codes uint64[n, n_words] ascending and
-payload uint32[n] (class and count, see counting). Records with equal codes may stand side by side;
-the counter adds them up, so that counts do not depend on how rows were spread over chunks.
+A run holds one record a distinct (code, class) of its chunk: codes uint64[n, n_words] ascending and
+payload uint32[n] (class and count, see counting). Merged runs may hold records with equal codes and
+classes side by side; the counter adds them up, so that counts do not depend on how rows were spread
+over chunks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,8 +17,10 @@ from lumberjack_spark.trees.counting import PAYLOAD_COUNT_BITS
 from lumberjack_spark.trees.routing import route
 from lumberjack_spark.trees.space import SplitSpace
 
+_CLASS_SHIFT, _COUNT_MASK = np.uint32(PAYLOAD_COUNT_BITS), np.uint32((1 << PAYLOAD_COUNT_BITS) - 1)
 MAX_CHUNK_ROWS = (1 << PAYLOAD_COUNT_BITS) - 1
 MAX_CLASSES = 1 << (32 - PAYLOAD_COUNT_BITS)
+_HALVES = 16  # columns whose halves order rows
 _MERGE_RECORDS = 1 << 20  # records gathered before they are merged and handed on
 
 
@@ -65,7 +68,7 @@ class DistinctRows:
         if columns.shape[1] == 0:
             return cls(columns, np.zeros(1, np.int64), np.empty(0, np.uint32))
         records = np.ascontiguousarray(np.vstack((columns, labels.astype(np.uint16)[None])).T)
-        order = np.argsort(_hash_rows(records), kind="stable")
+        order = np.argsort(_keys(records), kind="stable")
         records = records[order]
         new = np.ones(len(records), np.bool_)
         new[1:] = (records[1:] != records[:-1]).any(axis=1)
@@ -104,20 +107,58 @@ class DistinctRows:
             within=within,
             within_level=within_level,
         )
-        lengths = np.diff(self.starts)[order]
-        if len(order) == len(self.payload):
-            return Run(codes, self.payload[order])
-        take = np.repeat(self.starts[:-1][order] - np.cumsum(lengths) + lengths, lengths)
-        return Run(np.repeat(codes, lengths, axis=0), self.payload[take + np.arange(take.size)])
+        most = int((self.starts[order + 1] - self.starts[order]).sum())
+        joined = Run(np.empty((most, codes.shape[1]), np.uint64), np.empty(most, np.uint32))
+        sums = np.zeros((2, MAX_CLASSES), np.int64)
+        n = _join(codes, order, self.starts, self.payload, sums, joined.codes, joined.payload)
+        return Run(joined.codes[:n], joined.payload[:n])
 
 
-def _hash_rows(records: np.ndarray) -> np.ndarray:
-    """uint64[n] hashes by which equal rows become neighbours, their classes too."""
+@njit(cache=True)
+def _join(walked, order, starts, rows, sums, codes, payload):  # type: ignore[no-untyped-def]
+    """Fill codes and payload with the counts of equal codes by class; returns how many.
+
+    walked uint64[k, n_words] are the ascending codes of the rows order int32[k]; row r has the
+    payload rows[starts[r]:starts[r + 1]]. sums int64[2, MAX_CLASSES] is 0: counts by class, and
+    the classes met so far.
+    """
+    n, at, last = 0, 0, walked.shape[1] - 1
+    counts, met = sums[0], sums[1]
+    while at < order.size:
+        first, second, n_met = walked[at, 0], walked[at, last], 0
+        while at < order.size and walked[at, 0] == first and walked[at, last] == second:
+            for place in range(starts[order[at]], starts[order[at] + 1]):
+                label = np.int64(rows[place] >> _CLASS_SHIFT)
+                if counts[label] == 0:
+                    met[n_met] = label
+                    n_met += 1
+                counts[label] += np.int64(rows[place] & _COUNT_MASK)
+            at += 1
+        for i in range(n_met):
+            label = met[i]
+            codes[n, 0], codes[n, last] = first, second
+            payload[n] = np.uint32((label << PAYLOAD_COUNT_BITS) | counts[label])
+            counts[label] = 0
+            n += 1
+    return n
+
+
+def _keys(records: np.ndarray) -> np.ndarray:
+    """uint64[n] by which equal rows become neighbours, their classes too.
+
+    The high bits tell for each column in which half of its codes the row lies: rows that go the
+    same ways lie near each other in memory, which makes walks about a sixth faster.
+    """
     n_features = records.shape[1] - 1
     hashes: np.ndarray = np.zeros(len(records), np.uint64)
+    halves: np.ndarray = np.zeros(len(records), np.uint64)
     for f in range(n_features):
-        hashes = (hashes ^ records[:, f]) * np.uint64(0x9E3779B97F4A7C15)
+        column = records[:, f]
+        hashes = (hashes ^ column) * np.uint64(0x9E3779B97F4A7C15)
         hashes ^= hashes >> np.uint64(29)
+        if f >= n_features - _HALVES:  # the last columns tell most: they join several features
+            halves = (halves << np.uint64(1)) | (column > column.max() // 2)
+    hashes = (hashes >> np.uint64(_HALVES)) | (halves << np.uint64(64 - _HALVES))
     # The low bits carry the class: rows that differ in it alone sort next to each other.
     classes = records[:, -1].astype(np.uint64)
     keys: np.ndarray = (hashes & ~np.uint64(MAX_CLASSES - 1)) | classes
