@@ -97,27 +97,23 @@ def rates_of_forest(
         shares: float64[n_classes], class shares among all rows, positive.
     """
     n_nodes, n_classes = len(structure.nodes), counts.shape[1]
-    children = structure.nodes[:, [LEFT, RIGHT]]
-    levels = list(_levels(structure.roots, children))
-    sums, cells = np.zeros((n_nodes, n_classes)), np.zeros(n_nodes)
-    one = np.ones(len(counts))
+    # Split nodes first, then leaves: one array for both spares a look at which of them it is.
+    references = structure.nodes[:, [LEFT, RIGHT]]
+    children = np.where(references >= 0, references, n_nodes + ~references)
+    levels = list(_levels(structure.roots, references))
+    sums = np.concatenate((np.zeros((n_nodes, n_classes)), counts))
+    cells = np.concatenate((np.zeros(n_nodes), np.ones(len(counts))))
     spread = spread_of_odds(shares, ODDS_VARIANCE)
     for nodes in levels[::-1]:
-        for side in range(2):
-            below = children[nodes, side]
-            sums[nodes] += _of(below, sums, counts)
-            cells[nodes] += _of(below, cells, one)
-    node_rates, leaf_rates = np.tile(shares, (n_nodes, 1)), np.tile(shares, (len(counts), 1))
+        left, right = children[nodes].T
+        sums[nodes] = sums[left] + sums[right]
+        cells[nodes] = cells[left] + cells[right]
+    rates = np.tile(shares, (len(sums), 1))
     for nodes in levels:
-        for side in range(2):
-            below = children[nodes, side]
-            found = shrunk_rates(
-                _of(below, sums, counts), node_rates[nodes], sigma, _of(below, cells, one), spread
-            )
-            is_leaf = below < 0
-            node_rates[below[~is_leaf]] = found[~is_leaf]
-            leaf_rates[~below[is_leaf]] = found[is_leaf]
-    return ForestRates(node_rates, leaf_rates, sums.sum(axis=1), counts.sum(axis=1))
+        for below in children[nodes].T:
+            rates[below] = shrunk_rates(sums[below], rates[nodes], sigma, cells[below], spread)
+    rows = sums.sum(axis=1)
+    return ForestRates(rates[:n_nodes], rates[n_nodes:], rows[:n_nodes], rows[n_nodes:])
 
 
 def _levels(roots: np.ndarray, children: np.ndarray) -> Iterator[np.ndarray]:

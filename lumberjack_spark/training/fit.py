@@ -12,6 +12,7 @@ A Backend runs the passes: over Spark partitions, or over a list of batches in t
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -186,8 +187,12 @@ def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[Structure
     order = preorder(records.levels, records.prefixes)
     levels, prefixes = records.levels[order], records.prefixes[order]
     bits, children = records.bits[order], records.children[order]
-    ones = [prefixes[bits & (levels == level)] for level in range(routing.max_depth)]
-    heavy = _find(levels, prefixes, mark_heavy_hitters(ones, routing.max_depth))
+    places = _by_level(levels, routing.max_depth)
+    ones = [prefixes[here[bits[here]]] for here in places]
+    marked = mark_heavy_hitters(ones, routing.max_depth)
+    heavy = np.zeros(len(levels), np.bool_)
+    for here, wanted in zip(places, marked, strict=True):
+        heavy[here] = contains(to_keys(wanted), to_keys(prefixes[here]))
     structure = grow_tree(
         levels[heavy],
         prefixes[heavy],
@@ -202,13 +207,11 @@ def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[Structure
     return structure, everything if len(everything) else np.zeros((1, routing.n_classes), np.int64)
 
 
-def _find(levels: np.ndarray, prefixes: np.ndarray, heavy: list[np.ndarray]) -> np.ndarray:
-    """Which nodes are in heavy: bool[n]; heavy holds the sorted prefixes of each level."""
-    found = np.zeros(len(levels), np.bool_)
-    for level, wanted in enumerate(heavy):
-        here = levels == level
-        found[here] = contains(to_keys(wanted), to_keys(prefixes[here]))
-    return found
+def _by_level(levels: np.ndarray, max_depth: int) -> list[np.ndarray]:
+    """Places of the records of levels 0..max_depth - 1, each in the order of the records."""
+    order = np.argsort(levels, kind="stable")
+    ends = np.searchsorted(levels[order], np.arange(max_depth + 1))
+    return [order[start:end] for start, end in pairwise(ends)]
 
 
 def _with_noise(exact: np.ndarray, plan: NoisePlan, key: NoiseKey, tree: int) -> np.ndarray:

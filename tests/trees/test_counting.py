@@ -1,8 +1,12 @@
+from collections import Counter
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lumberjack_spark.trees import DistinctRows, NodeCounter, merge_stream, runs
+from lumberjack_spark.trees.counting import PAYLOAD_COUNT_BITS
+from lumberjack_spark.trees.routing import route
 from tests.naive_trees import node_counts, path_of, prefix_text
 from tests.trees.strategies import N_CLASSES, cases
 
@@ -70,6 +74,21 @@ def test_kept_nodes_bits_and_children_equal_the_naive_twin(case, minimum_count, 
         )
     ]
     assert got == [(node, bit, sides.tolist()) for node, bit, sides in kept]
+
+
+@settings(max_examples=40)
+@given(cases())
+def test_a_run_holds_one_record_a_distinct_code_and_class(case):
+    order, codes = route(case.columns, **case.shape)
+    rows = zip(map(tuple, codes.tolist()), case.labels[order].tolist(), strict=True)
+    expected = Counter(rows)
+    run = DistinctRows.of(case.columns, case.labels).run(**case.shape)
+    labels, counts = run.payload >> PAYLOAD_COUNT_BITS, run.payload % (1 << PAYLOAD_COUNT_BITS)
+    records = zip(map(tuple, run.codes.tolist()), labels.tolist(), counts.tolist(), strict=True)
+    found = [((code, label), n) for code, label, n in records]
+    assert len(found) == len(expected)
+    assert dict(found) == expected
+    assert run.codes.tolist() == sorted(run.codes.tolist())
 
 
 @settings(max_examples=40)
