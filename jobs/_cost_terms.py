@@ -66,17 +66,21 @@ _WALK: Term = (
     lambda s: s.rows * s.trees * s.levels_to_middle / MILLION,
 )
 _RECORD: Term = ("M row x tree: codes", lambda s: s.rows * s.trees / MILLION)
+_BELOW: Term = (
+    "M row x tree x log2(rows / threshold): walking to nodes of the threshold's size",
+    lambda s: s.rows * s.trees * np.log2(max(s.rows / s.threshold, 1.0)) / MILLION,
+)
 _NODE: Term = ("M nodes", lambda s: s.nodes / MILLION)
 _NODE_BYTES: Term = ("byte of node records", lambda s: s.nodes * s.record_bytes)
 
 # Quantities by their names in the benchmark's runs.
 TERMS: dict[str, Sequence[Term]] = {
     "nodes": [("row x tree / threshold", lambda s: s.rows * s.trees / s.threshold)],
-    "cpu_total_s": [_FIXED, _READ, _WALK, _RECORD, _NODE],
-    "map_task_s": [_FIXED, _READ, _WALK, _RECORD],
-    "reduce_task_s": [_FIXED, _RECORD, _NODE],
+    "cpu_total_s": [_FIXED, _READ, _WALK, _RECORD, _BELOW, _NODE],
+    "map_task_s": [_FIXED, _READ, _WALK, _RECORD, _BELOW],
+    "reduce_task_s": [_FIXED, _WALK, _RECORD, _NODE],
     "driver_cpu_s": [_FIXED, _NODE],
-    "shuffle_bytes": [("row x tree", lambda s: s.rows * s.trees)],
+    "shuffle_bytes": [_WALK, _RECORD],
     "result_bytes": [_FIXED, _NODE_BYTES],
     "driver_peak_bytes": [_FIXED, _NODE_BYTES],
 }
