@@ -4,6 +4,7 @@ A round is a list of figures, one entry a step ("fit", "transform"). Scoring wri
 Spark's "noop" sink, so that every score is computed and nothing is kept.
 """
 
+import importlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, Protocol
@@ -145,10 +146,9 @@ def wake_workers(rows: DataFrame) -> None:
     """Have Python workers ready: Spark ends those that were idle for a minute of others' work."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from lumberjack_spark import training  # what a fit's tasks import
-
-        found = [len(training.__name__), *(batch.num_rows for batch in batches)]
-        yield pa.RecordBatch.from_arrays([pa.array([sum(found)])], ["n"])
+        importlib.import_module("lumberjack_spark.training")  # as a fit's tasks do
+        n = sum(batch.num_rows for batch in batches)
+        yield pa.RecordBatch.from_arrays([pa.array([n])], ["n"])
 
     rows.mapInArrow(count, "n long").toArrow()
 

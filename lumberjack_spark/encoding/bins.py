@@ -33,11 +33,15 @@ MOST_PAIRED = 10  # features of which all pairs are counted
 MOST_GROUPS = 32  # of the values of a feature in a pair
 FEWEST_GROUPS = 4  # fewer would show little
 MOST_PAIR_COUNTS = 1 << 20  # (cell, class) pairs of all pairs
-PAIR_SHARE = 0.25
+PAIR_SHARE = 0.25  # of what marginals spend, about; chosen by the study
 
 
 def pair_shape(n_features: int, n_classes: int) -> tuple[int, int]:
-    """Number of pairs that are counted, and most groups of a feature; 0, 0 if none are."""
+    """Number of pairs of features that are counted, and most groups of a feature.
+
+    Both follow from declarations alone: n_features >= 1, n_classes >= 1; 0, 0 if none are counted,
+    as for one feature, or for so many classes that groups would be too few to show anything.
+    """
     taken = min(n_features, MOST_PAIRED)
     n_pairs = taken * (taken - 1) // 2
     if n_pairs == 0:
@@ -138,6 +142,7 @@ class MarginalBins:
     Attributes:
         features: cells of each feature.
         n_classes: number of declared classes.
+        what: names the noise of these counts and their pass.
     """
 
     what: ClassVar[str] = "marginals"

@@ -32,6 +32,7 @@ class PairBins:
         groups: for each feature the group of each code, int64[largest code + 1].
         sizes: number of groups of each feature.
         n_classes: number of declared classes.
+        what: names the noise of these counts and their pass.
     """
 
     what: ClassVar[str] = "pairs"

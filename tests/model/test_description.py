@@ -4,19 +4,25 @@ import re
 
 import numpy as np
 
-from lumberjack_spark.encoding import CategoryCodes, FeatureEncoder, LinearCodes, StepCodes
+from lumberjack_spark.encoding import (
+    CategoryCodes,
+    FeatureEncoder,
+    LinearCodes,
+    PairCodes,
+    StepCodes,
+)
 from lumberjack_spark.model.description import describe_forest
 from lumberjack_spark.trees import Structure
 from tests.small_models import SCHEMA, fit_small
 
 
-def described(column, code, features, *, one_of=False):
-    kinds = np.zeros(3, np.uint8)
+def described(column, code, features, *, joint=(), one_of=False):
+    kinds = np.zeros(3 + len(joint), np.uint8)
     kinds[column] = one_of
     nodes = np.array([[column, code, ~0, ~1]], np.int32)
     structure = Structure(np.zeros(1, np.int32), nodes, np.array([0, 2]), kinds)
     values = np.array([[0.25, 0.75], [1, 0]], np.float32)
-    text = describe_forest(SCHEMA, FeatureEncoder(features), structure, values)
+    text = describe_forest(SCHEMA, FeatureEncoder(features, joint), structure, values)
     assert text.count("predict") == 2
     return re.search(r"if (.*)", text).group(1)
 
@@ -34,6 +40,13 @@ def test_conditions_are_in_the_features_own_values():
     assert described(2, 2, features) == "'hours' < 20"
     assert described(1, 4, features) == "'city' in {'Köln', 'Ulm', missing}"
     assert described(1, 2, (LINEAR, NAMES, STEPS), one_of=True) == "'city' is 'Ulm'"
+
+
+def test_a_condition_on_a_pair_names_both_features():
+    groups = np.zeros(102, np.int64), np.zeros(10, np.int64)
+    pair = PairCodes(0, 2, groups, np.zeros((1, 1), np.uint16), 3)
+    text = described(3, 7, (LINEAR, CITIES, STEPS), joint=(pair,))
+    assert text == "('age', 'hours') has a place <= 7"
 
 
 def test_the_text_of_a_linear_split_is_what_the_code_does():
