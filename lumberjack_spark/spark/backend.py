@@ -19,6 +19,7 @@ from lumberjack_spark.spark._classic import parallelism
 from lumberjack_spark.spark.key_logging import key_unlogged
 from lumberjack_spark.spark.progress import stage
 from lumberjack_spark.spark.shuffle_keys import keys_of_partitions
+from lumberjack_spark.spark.workers import then_settle
 from lumberjack_spark.training import Counting, Routing, count_nodes, route_rows
 from lumberjack_spark.training.marginals import MarginalCounting, add_counts, count_marginals
 from lumberjack_spark.training.tasks import Packed
@@ -46,7 +47,7 @@ class SparkBackend:
         names = self._names
 
         def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            yield from count_marginals(_renamed(batches, names), counting)
+            return then_settle(count_marginals(_renamed(batches, names), counting))
 
         counted = self._rows.mapInArrow(count_partition, _CELL_COLUMNS)
         totals = counted.groupBy("cell").agg(F.sum("n").alias("n"))
@@ -68,7 +69,7 @@ class SparkBackend:
         keys, names = keys_of_partitions(n_tasks), self._names
 
         def route_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in route_rows(_renamed(batches, names), routing):
+            for batch in then_settle(route_rows(_renamed(batches, names), routing)):
                 slots = [keys[tree % n_tasks] for tree in batch.column("tree").to_pylist()]
                 columns = batch.columns
                 columns.insert(1, pa.array(slots, pa.int32()))
@@ -77,7 +78,7 @@ class SparkBackend:
                 )
 
         def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            yield from count_nodes(batches, counting)
+            return then_settle(count_nodes(batches, counting))
 
         return (
             self._rows.mapInArrow(route_partition, _RUN_COLUMNS)

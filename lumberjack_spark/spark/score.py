@@ -18,8 +18,8 @@ from lumberjack_spark.schema import DataSchema, batch_from_pandas
 from lumberjack_spark.schema.mistakes import raise_mistakes
 from lumberjack_spark.spark.columns import schema_columns
 from lumberjack_spark.spark.shipping import shipped
+from lumberjack_spark.spark.workers import settle
 
-_SCORES = "raw array<double>, probability array<double>, prediction double"
 _HOLDER = "__lumberjack_scores"
 
 
@@ -66,15 +66,16 @@ def add_scores(df: DataFrame, scorer: Scorer, columns: ScoreColumns) -> DataFram
     scores = _score_function(
         scorer.schema, shipped(scorer, df.sparkSession), with_label=with_label
     )(*inputs)
-    held = sql.col(_HOLDER)
+    held, k = sql.col(_HOLDER), len(scorer.schema.classes)
+    prediction = held[2 * k]
     made = {
-        columns.raw: array_to_vector(held["raw"]),
-        columns.probability: array_to_vector(held["probability"]),
-        columns.prediction: held["prediction"],
-        columns.label: _label(held["prediction"], scorer.schema.classes),
+        columns.raw: array_to_vector(sql.slice(held, 1, k)),
+        columns.probability: array_to_vector(sql.slice(held, k + 1, k)),
+        columns.prediction: prediction,
+        columns.label: _label(prediction, scorer.schema.classes),
     }
     if with_label:
-        made[columns.label_index] = held["label_index"]
+        made[columns.label_index] = sql.when(held[2 * k + 1] >= 0, held[2 * k + 1])
     added = [column.alias(name) for name, column in made.items() if name]
     # By star, not by name: a joined table may have two columns of one name.
     return df.select("*", scores.alias(_HOLDER)).select("*", *added).drop(_HOLDER)
@@ -111,21 +112,24 @@ def _type_of(value: str | int | bool) -> str:
 def _score_function(
     schema: DataSchema, scorer: Callable[[], Scorer], *, with_label: bool
 ) -> Callable[..., Column]:
-    """Function of the schema's columns, as a column of _SCORES.
+    """Function of the schema's columns, as a column of arrays; see _scores.
 
     They are arguments of their own: as one struct they would be built row by row in the JVM.
     """
     made: Callable[..., Column]
     names = [*schema.columns, *([schema.label] if with_label else [])]
-    kind = f"{_SCORES}, label_index double" if with_label else _SCORES
     if hasattr(sql, "arrow_udf"):
 
         def score_arrow(*columns: pa.Array) -> pa.Array:
             batch = pa.RecordBatch.from_arrays(list(columns), names)
-            return _scores(scorer(), batch, with_label)
+            scores = _scores(scorer(), batch, with_label)
+            settle()
+            n, width = scores.shape
+            ends = pa.array(np.arange(n + 1, dtype=np.int32) * np.int32(width))
+            return pa.ListArray.from_arrays(ends, pa.array(scores.ravel()))
 
         score_arrow.__annotations__ = {"columns": pa.Array, "return": pa.Array}
-        made = sql.arrow_udf(score_arrow, kind)
+        made = sql.arrow_udf(score_arrow, "array<double>")
         return made
     import pandas as pd
 
@@ -133,33 +137,24 @@ def _score_function(
         rows = pd.DataFrame(dict(zip(names, columns, strict=True)))
         batch = batch_from_pandas(rows, schema, with_label=with_label)
         scores = _scores(scorer(), batch, with_label)
-        return pd.DataFrame(
-            {name: list(scores.field(name).to_numpy(False)) for name in scores.type.names}
-        )
+        settle()
+        return pd.Series(list(scores))
 
-    score_pandas.__annotations__ = {"columns": pd.Series, "return": pd.DataFrame}
+    score_pandas.__annotations__ = {"columns": pd.Series, "return": pd.Series}
     from pyspark.sql.pandas.functions import pandas_udf
 
-    made = pandas_udf(score_pandas, kind)  # type: ignore[call-overload]
+    made = pandas_udf(score_pandas, "array<double>")  # type: ignore[call-overload]
     return made
 
 
-def _scores(scorer: Scorer, batch: pa.RecordBatch, with_label: bool) -> pa.StructArray:
-    """Scores of a batch as a struct array of _SCORES."""
+def _scores(scorer: Scorer, batch: pa.RecordBatch, with_label: bool) -> np.ndarray:
+    """Scores of a batch: float64[n, 2 * n_classes + 1], or one column more with labels.
+
+    A row has its raw scores, its probabilities, the index of the most likely class, and the index
+    of its own, -1 where that is not declared. One array a row costs the JVM less than a struct.
+    """
     raw = scorer.raw(batch)
-    arrays = {
-        "raw": _lists(raw),
-        "probability": _lists(probabilities(raw)),
-        "prediction": pa.array(class_indices(raw).astype(np.float64)),
-    }
+    parts = [raw, probabilities(raw), class_indices(raw)[:, None]]
     if with_label:
-        own = scorer.reader.labels(batch).astype(np.float64)
-        arrays["label_index"] = pa.array(own, mask=own < 0)
-    return pa.StructArray.from_arrays(list(arrays.values()), list(arrays))
-
-
-def _lists(matrix: np.ndarray) -> pa.ListArray:
-    """Rows of a matrix as lists."""
-    n, width = matrix.shape
-    ends = pa.array(np.arange(n + 1, dtype=np.int32) * np.int32(width))
-    return pa.ListArray.from_arrays(ends, pa.array(np.ascontiguousarray(matrix).ravel()))
+        parts.append(scorer.reader.labels(batch)[:, None])
+    return np.concatenate(parts, axis=1, dtype=np.float64)

@@ -11,7 +11,7 @@ from numba import njit
 from lumberjack_spark.trees.forest import Structure
 from lumberjack_spark.trees.paths import MAX_DEPTH
 
-_BLOCK_ROWS = 1 << 14  # columns of so many rows stay in a core's cache
+_BLOCK_ROWS = 1 << 16  # a column of so many rows stays in a core's cache
 
 
 @njit(cache=True)

@@ -1,9 +1,11 @@
 """The estimator and its model on a classic Spark session."""
 
+import gc
 import logging
 import traceback
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from lumberjack_spark import LumberjackClassificationModel, LumberjackClassifier
@@ -135,6 +137,17 @@ def test_only_the_schemas_columns_leave_the_jvm(model, rows):
     assert "city" in sent
     assert "secret" not in sent
     assert "moment" not in sent
+
+
+def test_workers_do_not_look_through_what_stays_loaded_after_each_task(model, rows):
+    def frozen(batches):
+        kept = gc.get_freeze_count()
+        for batch in batches:
+            yield pa.RecordBatch.from_arrays([pa.array([kept] * batch.num_rows)], ["n"])
+
+    model.transform(rows).write.format("noop").mode("overwrite").save()
+    counts = rows.mapInArrow(frozen, "n long").toArrow()["n"].to_pylist()
+    assert max(counts) > 10_000
 
 
 def test_spark_evaluators_read_the_scores(model, rows):
