@@ -78,7 +78,8 @@ class SparkBackend:
                 )
 
         def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return then_settle(count_nodes(batches, counting))
+            # Does not settle: what a worker leaves out of collections must not hold the key.
+            yield from count_nodes(batches, counting)
 
         return (
             self._rows.mapInArrow(route_partition, _RUN_COLUMNS)
