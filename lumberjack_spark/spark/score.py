@@ -4,7 +4,7 @@ Only these columns leave the JVM; whatever else the table holds stays there. Row
 by batch as they stream by, so memory does not depend on the table.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,13 @@ from pyspark.sql import functions as sql
 from lumberjack_spark.model.scorer import Scorer, class_indices, probabilities
 from lumberjack_spark.schema import DataSchema, batch_from_pandas
 from lumberjack_spark.schema.mistakes import raise_mistakes
+from lumberjack_spark.spark.batches import in_larger_batches
 from lumberjack_spark.spark.columns import schema_columns
 from lumberjack_spark.spark.shipping import shipped
 from lumberjack_spark.spark.workers import settle
 
 _HOLDER = "__lumberjack_scores"
+_ROWS_TOGETHER = 1 << 16  # Spark hands over 10,000, which walk a third slower
 
 
 @dataclass(frozen=True)
@@ -120,15 +122,18 @@ def _score_function(
     names = [*schema.columns, *([schema.label] if with_label else [])]
     if hasattr(sql, "arrow_udf"):
 
-        def score_arrow(*columns: pa.Array) -> pa.Array:
-            batch = pa.RecordBatch.from_arrays(list(columns), names)
-            scores = _scores(scorer(), batch, with_label)
-            settle()
-            n, width = scores.shape
-            ends = pa.array(np.arange(n + 1, dtype=np.int32) * np.int32(width))
-            return pa.ListArray.from_arrays(ends, pa.array(scores.ravel()))
+        def score_arrow(parts: Iterator[Any]) -> Iterator[pa.Array]:
+            for batch in in_larger_batches(parts, names, _ROWS_TOGETHER):
+                scores = _scores(scorer(), batch, with_label)
+                settle()
+                n, width = scores.shape
+                ends = pa.array(np.arange(n + 1, dtype=np.int32) * np.int32(width))
+                yield pa.ListArray.from_arrays(ends, pa.array(scores.ravel()))
 
-        score_arrow.__annotations__ = {"columns": pa.Array, "return": pa.Array}
+        score_arrow.__annotations__ = {
+            "parts": Iterator[tuple[pa.Array, ...]],
+            "return": Iterator[pa.Array],
+        }
         made = sql.arrow_udf(score_arrow, "array<double>")
         return made
     import pandas as pd

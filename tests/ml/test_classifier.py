@@ -64,6 +64,19 @@ def test_scores_are_those_of_the_model_without_spark(model, rows, table):
     assert (len(row.rawPrediction), len(row.probability)) == (2, 2)
 
 
+def test_scores_are_the_same_in_small_arrow_batches(spark, model, rows):
+    expected = model.transform(rows).toArrow().sort_by("age")
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "7")
+    try:
+        found = model.transform(rows).toArrow().sort_by("age")
+    finally:
+        spark.conf.set(name, before)
+    for column in ("age", "prediction", "rawPrediction", "probability", "labelIndex"):
+        assert found.column(column).to_pylist() == expected.column(column).to_pylist()
+
+
 def test_scores_are_the_same_where_spark_has_no_arrow_functions(model, rows, monkeypatch):
     expected = model.transform(rows).toArrow().sort_by("age")
     monkeypatch.delattr("pyspark.sql.functions.arrow_udf", raising=False)
