@@ -3,6 +3,7 @@
 columns       the columns of a schema, checked before any job
 backend       the passes of a fit over partitions
 shuffle_keys  keys that spread trees evenly over tasks
+batches       columns gathered into larger batches
 score         scores beside the columns of a table
 shipping      how a forest reaches the workers
 copy          a copy of the rows to train from

@@ -23,6 +23,7 @@ from lumberjack_spark.spark.workers import settle
 
 _HOLDER = "__lumberjack_scores"
 _ROWS_TOGETHER = 1 << 16  # Spark hands over 10,000, which walk a third slower
+_NUMBERS_TOGETHER = 1 << 22  # features and scores of these rows: many classes need fewer rows
 
 
 @dataclass(frozen=True)
@@ -121,13 +122,15 @@ def _score_function(
     made: Callable[..., Column]
     names = [*schema.columns, *([schema.label] if with_label else [])]
     if hasattr(sql, "arrow_udf"):
+        width = len(schema.features) + 2 * len(schema.classes)
+        together = min(_ROWS_TOGETHER, _NUMBERS_TOGETHER // width)
 
         def score_arrow(parts: Iterator[Any]) -> Iterator[pa.Array]:
-            for batch in in_larger_batches(parts, names, _ROWS_TOGETHER):
+            for batch in in_larger_batches(parts, names, together):
                 scores = _scores(scorer(), batch, with_label)
                 settle()
-                n, width = scores.shape
-                ends = pa.array(np.arange(n + 1, dtype=np.int32) * np.int32(width))
+                n, m = scores.shape
+                ends = pa.array(np.arange(n + 1, dtype=np.int32) * np.int32(m))
                 yield pa.ListArray.from_arrays(ends, pa.array(scores.ravel()))
 
         score_arrow.__annotations__ = {
