@@ -1,11 +1,12 @@
 """The kernels of a fit alone, in this process: their CPU seconds, and what a unit of each costs.
 
 A fit by fit_forest over TimedBackend does what Spark's tasks do with the same arrays, and keeps the
-seconds of each part. Kernels are distinct, route, merge and count; encode, marginals and pack are
-shown beside them. Without Spark there is no other work, so that what a fit takes beyond these is
-what moving rows, starting tasks and the driver cost.
+seconds of each part. Kernels are distinct, route, merge and count; read, marginals, pairs, encode
+and pack are shown beside them. Without Spark there is no other work, so that what a fit takes
+beyond these is what moving rows, starting tasks and the driver cost.
 """
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,13 +16,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lumberjack_spark.encoding import MarginalBins, PairBins
 from lumberjack_spark.model.estimate import leaf_values
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.privacy import NoisePlan
 from lumberjack_spark.schema import DataSchema
-from lumberjack_spark.training import Counting, LocalBackend, Routing, count_nodes, fit_forest
-from lumberjack_spark.training.marginals import MarginalCounting
-from lumberjack_spark.training.tasks import RUN_RECORDS, RUN_SCHEMA, Packed, encoded_chunks
+from lumberjack_spark.training import (
+    Counting,
+    LocalBackend,
+    LocalCells,
+    Reading,
+    Routing,
+    count_nodes,
+    fit_forest,
+)
+from lumberjack_spark.training.tasks import RUN_RECORDS, RUN_SCHEMA, Packed
 from lumberjack_spark.trees import DistinctRows, Run, merge_stream, route, sum_leaf_values
 
 KERNELS = ("distinct", "route", "merge", "count")
@@ -49,7 +58,9 @@ class KernelTask:
 
 @dataclass(eq=False)
 class TimedBackend:
-    """Runs the passes in this process and keeps CPU seconds by part; see training.fit.Backend.
+    """Runs the passes in this process and keeps CPU seconds by part.
+
+    Reads rows and passes over their cells; see training.fit.Backend and CellTable.
 
     Attributes:
         partitions: the table.
@@ -62,11 +73,24 @@ class TimedBackend:
     seconds: dict[str, float] = field(default_factory=dict)
     passes: list[tuple[Routing, Counting]] = field(default_factory=list)
     records: int = 0
+    cells: LocalCells = field(init=False)
 
-    def marginals(self, counting: MarginalCounting) -> np.ndarray:
+    @contextmanager
+    def read(self, reading: Reading) -> Iterator["TimedBackend"]:
+        """The rows as cells; see training.fit.Backend."""
+        with self._timed("read"), LocalBackend(self.partitions).read(reading) as self.cells:
+            pass
+        yield self
+
+    def marginals(self, bins: MarginalBins) -> np.ndarray:
         """Exact counts of all cells."""
         with self._timed("marginals"):
-            return LocalBackend(self.partitions).marginals(counting)
+            return self.cells.marginals(bins)
+
+    def pairs(self, bins: PairBins) -> np.ndarray:
+        """Exact counts of all pairs."""
+        with self._timed("pairs"):
+            return self.cells.pairs(bins)
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, Packed]]:
         """(tree, packed node records)."""
@@ -85,16 +109,12 @@ class TimedBackend:
 
     def _distinct(self, routing: Routing) -> Iterator[DistinctRows]:
         """Distinct rows of each chunk."""
-        for partition in self.partitions:
-            chunks = encoded_chunks(partition, routing)
-            while True:
-                with self._timed("encode"):
-                    chunk = next(chunks, None)
-                if chunk is None:
-                    break
-                with self._timed("distinct"):
-                    rows = DistinctRows.of(*chunk)
-                yield rows
+        for cells, labels in itertools.chain.from_iterable(self.cells.chunks()):
+            with self._timed("encode"):
+                codes = routing.encoder.encode(cells)
+            with self._timed("distinct"):
+                rows = DistinctRows.of(codes, labels)
+            yield rows
 
     def _count(self, tree: int, runs: list[Run], counting: Counting) -> Iterator[tuple[int, bytes]]:
         """Node records of one tree."""
@@ -151,12 +171,13 @@ def unit_costs(partitions: Partitions, task: KernelTask) -> list[dict[str, Any]]
     _fit([[first[0][0].slice(0, _WARM_ROWS)]], task)
     backend, forest = _fit(first, task)
     routing, counting = backend.passes[0]
-    codes, labels = next(encoded_chunks(first[0], routing))
+    cells, labels = next(next(backend.cells.chunks()))
+    codes = routing.encoder.encode(cells)
     rows = DistinctRows.of(codes, labels)
     costs = [
         _cost(
-            "encode", "row x column", codes.size, first[0][0].nbytes + codes.nbytes,
-            lambda: list(encoded_chunks(first[0], routing)),
+            "encode", "row x column", codes.size, cells.nbytes + codes.nbytes,
+            lambda: routing.encoder.encode(cells),
         ),
         _cost(
             "DistinctRows", "row", len(labels), 2 * codes.nbytes + labels.nbytes + 4 * len(labels),

@@ -4,18 +4,19 @@ Counting, threshold bits, marking and leaf noise are done anew in each fit, by t
 functions that Spark runs, with the key of that fit.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
 
-from lumberjack_spark.encoding import MarginalBins
+from lumberjack_spark.encoding import MarginalBins, PairBins
 from lumberjack_spark.training import (
     Counting,
-    MarginalCounting,
+    LocalBackend,
+    LocalCells,
+    Reading,
     Routing,
-    add_counts,
-    count_marginals,
     count_nodes,
     route_rows,
 )
@@ -23,24 +24,42 @@ from lumberjack_spark.training.tasks import RUN_SCHEMA
 
 
 class RoutedBackend:
-    """Runs the passes of many fits over one small table; see training.fit.Backend.
+    """Lets many fits share what is exact; see training.fit.Backend.
 
     Args:
-        batches: the table. All fits must have one schema.
+        batches: a small table. All fits must have one schema, and read it alike.
     """
 
     def __init__(self, batches: Sequence[pa.RecordBatch]) -> None:
-        self._batches = batches
+        self._table = LocalBackend([batches])
+        self._cells: RoutedCells | None = None
+
+    @contextmanager
+    def read(self, reading: Reading) -> Iterator["RoutedCells"]:
+        """The rows as cells, read in the first fit."""
+        if self._cells is None:
+            with self._table.read(reading) as cells:
+                self._cells = RoutedCells(cells)
+        yield self._cells
+
+
+class RoutedCells:
+    """Runs the passes of many fits; see training.fit.CellTable."""
+
+    def __init__(self, cells: LocalCells) -> None:
+        self._cells = cells
         self._marginals: np.ndarray | None = None
         self._runs: dict[tuple[object, ...], list[pa.RecordBatch]] = {}
 
-    def marginals(self, counting: MarginalCounting) -> np.ndarray:
-        """Exact counts, made once where the cells are those of all fits."""
-        if not isinstance(counting.bins, MarginalBins):  # chosen by noisy marginals
-            return self._counted(counting)
+    def marginals(self, bins: MarginalBins) -> np.ndarray:
+        """Exact counts of cells, made once."""
         if self._marginals is None:
-            self._marginals = self._counted(counting)
+            self._marginals = self._cells.marginals(bins)
         return self._marginals.copy()
+
+    def pairs(self, bins: PairBins) -> np.ndarray:
+        """Exact counts of pairs, which were chosen by noisy marginals."""
+        return self._cells.pairs(bins)
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, bytes]]:
         """Node records of a fit, from runs that were made once."""
@@ -49,13 +68,9 @@ class RoutedBackend:
                 batch.column("tree").to_pylist(), batch.column("nodes").to_pylist(), strict=True
             )
 
-    def _counted(self, counting: MarginalCounting) -> np.ndarray:
-        """Exact counts of all cells."""
-        return add_counts(count_marginals(self._batches, counting), counting)
-
     def _runs_of(self, routing: Routing) -> list[pa.RecordBatch]:
         """Runs of all trees, made once if the encoder is that of all fits."""
-        if routing.encoder.class_shares is not None:  # made from noisy marginals
+        if routing.encoder.codes is not None:  # made from noisy marginals
             return self._routed(routing)
         within = tuple(nodes.tobytes() for nodes in routing.within or ())
         shape = (routing.seed, routing.num_trees, routing.max_depth)
@@ -66,7 +81,8 @@ class RoutedBackend:
 
     def _routed(self, routing: Routing) -> list[pa.RecordBatch]:
         """Runs of all trees, sorted by tree and first code."""
-        table = pa.Table.from_batches(route_rows(self._batches, routing), RUN_SCHEMA)
+        (chunks,) = self._cells.chunks()
+        table = pa.Table.from_batches(route_rows(chunks, routing), RUN_SCHEMA)
         order = [(name, "ascending") for name in ("tree", "first", "second")]
         runs: list[pa.RecordBatch] = table.sort_by(order).combine_chunks().to_batches()
         return runs

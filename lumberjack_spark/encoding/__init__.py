@@ -2,7 +2,7 @@
 
 codes         how one feature is coded
 joint         columns made from several features: scores and pairs
-encoder       FeatureEncoder: all columns of a row
+encoder       FeatureEncoder: all columns of a row; cell_encoder: the same from cells
 packing       an encoder as flat arrays
 plain         the paper's encoding, made from declarations alone
 bins          the cells of private marginals, public
@@ -14,6 +14,7 @@ private       the encoder made from all of it
 """
 
 from lumberjack_spark.encoding.bins import MarginalBins, marginal_histograms, pair_shape
+from lumberjack_spark.encoding.cell_encoder import CellEncoder
 from lumberjack_spark.encoding.codes import CategoryCodes, LinearCodes, StepCodes
 from lumberjack_spark.encoding.encoder import FeatureEncoder
 from lumberjack_spark.encoding.interactions import pair_columns
@@ -25,6 +26,7 @@ from lumberjack_spark.encoding.private import private_encoder
 
 __all__ = [
     "CategoryCodes",
+    "CellEncoder",
     "FeatureEncoder",
     "LinearCodes",
     "MarginalBins",

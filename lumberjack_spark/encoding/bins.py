@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from lumberjack_spark.schema import Categorical, DataSchema, Numeric
+from lumberjack_spark.schema import Categorical, DataSchema, Numeric, RowReader
 
 EVEN_CELLS = 1024  # evenly spaced cells of a numeric feature
 FEWEST_EVEN_CELLS = 64
@@ -105,8 +105,11 @@ class WholeNumberBins:
     def of(self, values: np.ndarray) -> np.ndarray:
         """Cells int64[n] of float64[n], NaN where missing."""
         missing = np.isnan(values)
-        # Halves go up, as they do among edges.
-        cells = np.floor(np.where(missing, self.low, values) + 0.5).astype(np.int64) - self.low
+        known = np.where(missing, self.low, values)
+        # Halves go up, as they do among edges; just below a half the sum is rounded up too far.
+        cells = np.floor(known + 0.5).astype(np.int64)
+        cells -= known < cells - 0.5
+        cells -= self.low
         cells[missing] = self.size - 1
         return cells
 
@@ -137,7 +140,7 @@ FeatureBins = NumberBins | WholeNumberBins | CategoryBins
 
 @dataclass(frozen=True, eq=False)
 class MarginalBins:
-    """Cells of all features, in schema order.
+    """Cells of all features, in schema order; a cell is a 16-bit number.
 
     Attributes:
         features: cells of each feature.
@@ -181,9 +184,20 @@ class MarginalBins:
         """Noisy counts that one row is in, those of pairs too."""
         return sum(self.repeats) + pair_shape(len(self.features), self.n_classes)[0]
 
-    def cells(self, columns: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Cell int64[n] of each row in each feature, of clean columns as RowReader gives them."""
-        return [bins.of(values) for bins, values in zip(self.features, columns, strict=True)]
+    def cells(self, columns: Sequence[np.ndarray]) -> np.ndarray:
+        """Cells uint16[d, n] of clean columns as RowReader gives them."""
+        cells = np.empty((len(self.features), len(columns[0])), np.uint16)
+        for row, bins, values in zip(cells, self.features, columns, strict=True):
+            row[:] = bins.of(values)
+        return cells
+
+    def read(self, reader: RowReader, batch: Any) -> np.ndarray:
+        """Cells uint16[d, n] of the rows of an Arrow batch."""
+        return self.cells(reader.features(batch))
+
+    def in_tables(self, cells: np.ndarray) -> list[np.ndarray]:
+        """Place of each row in the table of each feature: its cell itself."""
+        return list(cells)
 
     def split(self, table: np.ndarray) -> list[np.ndarray]:
         """Cut an array over all cells into one for each feature."""

@@ -38,13 +38,17 @@ class FeatureEncoder:
 
     def encode(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Codes uint16[n_columns, n] of clean columns as RowReader.features returns them."""
-        d = len(self.features)
         codes = np.empty((self.n_columns, len(columns[0])), np.uint16)
         for row, feature, values in zip(codes, self.features, columns, strict=False):
             row[:] = feature.of(values)
+        self.fill_joint(codes)
+        return codes
+
+    def fill_joint(self, codes: np.ndarray) -> None:
+        """Fill the joint columns of codes uint16[n_columns, n] whose features are filled."""
+        d = len(self.features)
         for row, column in zip(codes[d:], self.joint, strict=True):
             row[:] = column.of(codes[:d])
-        return codes
 
     def read(self, reader: RowReader, batch: Any) -> np.ndarray:
         """Codes uint16[n_columns, n] of the rows of an Arrow batch."""

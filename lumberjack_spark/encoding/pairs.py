@@ -7,7 +7,6 @@ rows. How many pairs there are, and so what they cost, follows from the declarat
 """
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -17,7 +16,6 @@ import numpy as np
 
 from lumberjack_spark.encoding.bins import MOST_PAIRED, pair_shape
 from lumberjack_spark.encoding.codes import CategoryCodes
-from lumberjack_spark.encoding.encoder import FeatureEncoder
 from lumberjack_spark.encoding.marginals import Marginals
 from lumberjack_spark.encoding.places import middles_in_order, place_of_rates
 
@@ -27,7 +25,7 @@ class PairBins:
     """Cells of pairs of features: a group of the first and a group of the second.
 
     Attributes:
-        encoder: codes of the features.
+        codes: for each feature the code of each cell of MarginalBins, uint16[n_cells].
         pairs: indices of the two features of each pair, ascending.
         groups: for each feature the group of each code, int64[largest code + 1].
         sizes: number of groups of each feature.
@@ -36,7 +34,7 @@ class PairBins:
     """
 
     what: ClassVar[str] = "pairs"
-    encoder: FeatureEncoder
+    codes: tuple[np.ndarray, ...]
     pairs: tuple[tuple[int, int], ...]
     groups: tuple[np.ndarray, ...]
     sizes: tuple[int, ...]
@@ -51,7 +49,7 @@ class PairBins:
         pairs = tuple(itertools.combinations(sorted(map(int, best)), 2)) if n_pairs else ()
         groups = tuple(_groups(marginals, f, max(most, 1)) for f in range(d))
         sizes = tuple(int(group.max()) + 1 for group in groups)
-        return cls(FeatureEncoder(marginals.features), pairs, groups, sizes, n_classes)
+        return cls(marginals.codes, pairs, groups, sizes, n_classes)
 
     @cached_property
     def offsets(self) -> np.ndarray:
@@ -64,11 +62,15 @@ class PairBins:
         """How many times each pair is counted, each with noise of its own."""
         return (1,) * len(self.pairs)
 
-    def cells(self, columns: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Cell int64[n] of each row in each pair, of clean columns as RowReader gives them."""
-        codes = self.encoder.encode(columns)
-        groups = [group[code] for group, code in zip(self.groups, codes, strict=True)]
+    def in_tables(self, cells: np.ndarray) -> list[np.ndarray]:
+        """Place int64[n] of each row in the table of each pair, for cells uint16[d, n]."""
+        groups = [group[row] for group, row in zip(self._groups_of_cells, cells, strict=True)]
         return [groups[i] * self.sizes[j] + groups[j] for i, j in self.pairs]
+
+    @cached_property
+    def _groups_of_cells(self) -> list[np.ndarray]:
+        """Group of each cell, by feature."""
+        return [group[code] for group, code in zip(self.groups, self.codes, strict=True)]
 
     def split(self, table: np.ndarray) -> list[np.ndarray]:
         """Cut an array over all cells into one for each pair."""

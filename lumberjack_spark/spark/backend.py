@@ -1,7 +1,8 @@
 """The passes of a fit over Spark partitions.
 
-    rows --mapInArrow--> cells of the marginals --sum--> driver      (when the encoder is private)
-    rows --mapInArrow--> runs of path codes --one shuffle, by tree--> --mapInArrow--> node records
+    rows  --mapInArrow--> blocks of cells, kept, and counts of cells --sum--> driver
+    cells --mapInArrow--> counts of pairs --sum--> driver             (when the encoder is private)
+    cells --mapInArrow--> runs of path codes --one shuffle, by tree--> --mapInArrow--> node records
 
 DataFrame API only, so that it runs on Spark Connect. One row of the shuffle is a packed block of
 codes, not one code; blocks are sorted by tree and first code, so that a task merges them as a
@@ -9,21 +10,33 @@ stream. Exact counts exist in tasks and on the driver, and go no further.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lumberjack_spark.encoding import MarginalBins, PairBins
 from lumberjack_spark.spark._classic import parallelism
 from lumberjack_spark.spark.key_logging import key_unlogged
 from lumberjack_spark.spark.progress import stage
 from lumberjack_spark.spark.shuffle_keys import keys_of_partitions
 from lumberjack_spark.spark.workers import then_settle
-from lumberjack_spark.training import Counting, Routing, count_nodes, route_rows
-from lumberjack_spark.training.marginals import MarginalCounting, add_counts, count_marginals
+from lumberjack_spark.training import (
+    CellCounts,
+    Counting,
+    Reading,
+    Routing,
+    count_nodes,
+    count_pairs,
+    read_blocks,
+    read_rows,
+    route_rows,
+)
 from lumberjack_spark.training.tasks import Packed
 
+_READ_COLUMNS = "block binary, cell long, n long"
 _CELL_COLUMNS = "cell long, n long"
 _RUN_COLUMNS = "tree int, slot int, first long, second long, run binary"
 _NODE_COLUMNS = "tree int, nodes binary"
@@ -33,8 +46,8 @@ class SparkBackend:
     """Runs the tasks of a fit over the partitions of a table.
 
     Args:
-        rows: the columns of the schema, as columns.select_columns gives them. It is read once by
-            each pass, so it must give the same rows each time.
+        rows: the columns of the schema, as columns.select_columns gives them. Where cells cannot
+            be kept, or are lost with an executor, rows are read again and must be the same.
     """
 
     def __init__(self, rows: DataFrame) -> None:
@@ -42,22 +55,61 @@ class SparkBackend:
         self._names = rows.columns
         self._rows = rows.toDF(*(f"c{i}" for i in range(len(self._names))))
 
-    def marginals(self, counting: MarginalCounting) -> np.ndarray:
-        """Exact counts of all cells; see training.fit.Backend."""
+    @contextmanager
+    def read(self, reading: Reading) -> Iterator["SparkCells"]:
+        """The rows as cells, cached where the session can do that; see training.fit.Backend."""
         names = self._names
 
-        def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return then_settle(count_marginals(_renamed(batches, names), counting))
+        def read_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return then_settle(read_rows(_renamed(batches, names), reading))
 
-        counted = self._rows.mapInArrow(count_partition, _CELL_COLUMNS)
-        totals = counted.groupBy("cell").agg(F.sum("n").alias("n"))
-        with stage(f"counting {counting.bins.what}", self._rows.sparkSession):
-            table = totals.toArrow()
-        return add_counts(table.to_batches(), counting)
+        cells = self._rows.mapInArrow(read_partition, _READ_COLUMNS)
+        with suppress(Exception):  # serverless sessions refuse, each in its own way
+            cells.persist()
+        try:
+            yield SparkCells(cells, reading)
+        finally:
+            with suppress(Exception):  # a session that is gone holds nothing
+                cells.unpersist()
+
+
+class SparkCells:
+    """Passes over rows that were read; see training.fit.CellTable.
+
+    Args:
+        cells: what read_rows gives (READ_SCHEMA).
+        reading: what it was asked.
+    """
+
+    def __init__(self, cells: DataFrame, reading: Reading) -> None:
+        self._blocks = cells.where("block IS NOT NULL").select("block")
+        self._counts = cells.where("cell IS NOT NULL").select("cell", "n")
+        self._n_features = len(reading.reader.schema.features)
+        self._session = cells.sparkSession
+
+    def marginals(self, bins: MarginalBins) -> np.ndarray:
+        """Exact counts of all cells; see training.fit.CellTable."""
+        return self._summed(self._counts, "reading rows", CellCounts(bins))
+
+    def pairs(self, bins: PairBins) -> np.ndarray:
+        """Exact counts of all pairs; see training.fit.CellTable."""
+        n_features = self._n_features
+
+        def count_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return then_settle(count_pairs(read_blocks(batches, n_features), bins))
+
+        counted = self._blocks.mapInArrow(count_partition, _CELL_COLUMNS)
+        return self._summed(counted, "counting pairs", CellCounts(bins))
+
+    def _summed(self, counted: DataFrame, what: str, counts: CellCounts) -> np.ndarray:
+        """Counts of all tasks together."""
+        with stage(what, self._session):
+            table = counted.groupBy("cell").agg(F.sum("n").alias("n")).toArrow()
+        return counts.add_seen(table.to_batches())
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, Packed]]:
-        """(tree, packed node records); see training.fit.Backend."""
-        with key_unlogged(), stage("counting nodes", self._rows.sparkSession):
+        """(tree, packed node records); see training.fit.CellTable."""
+        with key_unlogged(), stage("counting nodes", self._session):
             table = self._counted(routing, counting).toArrow()
         for batch in table.to_batches():
             for tree, nodes in zip(batch.column("tree"), batch.column("nodes"), strict=True):
@@ -65,11 +117,11 @@ class SparkBackend:
 
     def _counted(self, routing: Routing, counting: Counting) -> DataFrame:
         """Node records of all trees, a tree in one task."""
-        n_tasks = min(routing.num_trees, parallelism(self._rows.sparkSession))
-        keys, names = keys_of_partitions(n_tasks), self._names
+        n_tasks = min(routing.num_trees, parallelism(self._session))
+        keys, n_features = keys_of_partitions(n_tasks), self._n_features
 
         def route_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in then_settle(route_rows(_renamed(batches, names), routing)):
+            for batch in then_settle(route_rows(read_blocks(batches, n_features), routing)):
                 slots = [keys[tree % n_tasks] for tree in batch.column("tree").to_pylist()]
                 columns = batch.columns
                 columns.insert(1, pa.array(slots, pa.int32()))
@@ -82,7 +134,7 @@ class SparkBackend:
             yield from count_nodes(batches, counting)
 
         return (
-            self._rows.mapInArrow(route_partition, _RUN_COLUMNS)
+            self._blocks.mapInArrow(route_partition, _RUN_COLUMNS)
             .repartition(n_tasks, F.col("slot"))
             .sortWithinPartitions("tree", "first", "second")
             .mapInArrow(count_partition, _NODE_COLUMNS)

@@ -1,16 +1,18 @@
 """Fitting one forest: what the driver does between the passes over the rows.
 
-1. encode   with a share of the budget: noisy marginals of features, then of pairs of them that the
+1. read     rows -> cells, by declarations alone; the other passes see cells
+2. encode   with a share of the budget: noisy marginals of features, then of pairs of them that the
             former choose -> encoder (released); else the plain one
-2. count    rows -> path codes -> exact node counts -> keyed threshold bits, tree by tree; first
+3. count    cells -> path codes -> exact node counts -> keyed threshold bits, tree by tree; first
             down to the middle level, then below the nodes there whose bit is 1
-3. mark     Algorithm 1 over the nodes whose bit is 1; children of heavy nodes are the leaves
-4. noise    on every class count of every leaf; exact counts are dropped here
+4. mark     Algorithm 1 over the nodes whose bit is 1; children of heavy nodes are the leaves
+5. noise    on every class count of every leaf; exact counts are dropped here
 
 A Backend runs the passes: over Spark partitions, or over a list of batches in this process.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Protocol
@@ -18,6 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from lumberjack_spark.encoding import (
+    CellEncoder,
     FeatureEncoder,
     MarginalBins,
     PairBins,
@@ -32,7 +35,8 @@ from lumberjack_spark.heavy_hitters.prefixes import contains, to_keys
 from lumberjack_spark.noise import NoiseKey, choose_labels, discrete_gaussian
 from lumberjack_spark.privacy import GaussianLeaves, NoisePlan
 from lumberjack_spark.schema import DataSchema, RowReader
-from lumberjack_spark.training.marginals import MarginalCounting, release_marginals
+from lumberjack_spark.training.marginals import release_marginals
+from lumberjack_spark.training.reading import Reading
 from lumberjack_spark.training.tasks import Counting, Packed, Routing, unpack_records
 from lumberjack_spark.trees import (
     MAX_CLASSES,
@@ -48,10 +52,20 @@ SINGLE_PASS_DEPTH = 16  # up to here a second pass over the rows costs more than
 
 
 class Backend(Protocol):
-    """Runs the passes over the rows of one table."""
+    """One table, wherever its rows are."""
 
-    def marginals(self, counting: MarginalCounting) -> np.ndarray:
-        """Exact counts int64[counting.n_counts] of all cells by class."""
+    def read(self, reading: Reading) -> "AbstractContextManager[CellTable]":
+        """The rows as cells, kept for the passes within the block, given back at its end."""
+
+
+class CellTable(Protocol):
+    """Runs the passes over the rows of one table, which are cells by now."""
+
+    def marginals(self, bins: MarginalBins) -> np.ndarray:
+        """Exact counts int64[n_cells * n_classes] of all cells; bins must be reading.cells."""
+
+    def pairs(self, bins: PairBins) -> np.ndarray:
+        """Exact counts int64[n_cells * n_classes] of pairs of features."""
 
     def nodes(self, routing: Routing, counting: Counting) -> Iterable[tuple[int, Packed]]:
         """(tree, packed node records) of every tree with rows, in any order."""
@@ -92,10 +106,11 @@ def fit_forest(
     most = min(int(plan.notes.get("largest_num_classes", MAX_CLASSES)), MAX_CLASSES)
     if n_classes > most:
         raise ValueError(f"schema must declare at most {most} classes for this plan: {n_classes}")
-    reader = RowReader(schema)
-    encoder = _encoder(backend, reader, plan, key)
-    routing = Routing(reader, encoder, seed, plan.num_trees, plan.max_depth)
-    packed = _count(backend, routing, plan, key)
+    reading = Reading(RowReader(schema), _cells(schema, plan))
+    with backend.read(reading) as rows:
+        encoder = _encoder(rows, reading, plan, key)
+        routing = Routing(encoder, n_classes, seed, plan.num_trees, plan.max_depth)
+        packed = _count(rows, routing, plan, key)
     trees: list[Structure] = []
     leaf_counts: list[np.ndarray] = []
     for tree in range(plan.num_trees):  # one at a time: the driver holds the rest packed
@@ -103,11 +118,11 @@ def fit_forest(
         structure, exact = _prune(records, routing, tree)
         trees.append(structure)
         leaf_counts.append(_with_noise(exact, plan, key, tree))
-    return ReleasedForest(encoder, join_trees(trees), np.concatenate(leaf_counts))
+    return ReleasedForest(encoder.encoder, join_trees(trees), np.concatenate(leaf_counts))
 
 
 def _count(
-    backend: Backend, routing: Routing, plan: NoisePlan, key: NoiseKey
+    rows: CellTable, routing: Routing, plan: NoisePlan, key: NoiseKey
 ) -> dict[int, list[tuple[int, Packed]]]:
     """Nodes of each tree that may be heavy, as (words of a prefix, packed records).
 
@@ -118,19 +133,19 @@ def _count(
     shape = (routing.n_classes, plan.bits, key)
     packed: dict[int, list[tuple[int, Packed]]] = {t: [] for t in range(routing.num_trees)}
     if routing.max_depth <= SINGLE_PASS_DEPTH:
-        for tree, nodes in backend.nodes(routing, Counting(routing.n_words, *shape)):
+        for tree, nodes in rows.nodes(routing, Counting(routing.n_words, *shape)):
             packed[tree].append((routing.n_words, nodes))
         return packed
     middle = routing.max_depth // 2
     upper = replace(routing, max_depth=middle + 1)
-    for tree, nodes in backend.nodes(upper, Counting(upper.n_words, *shape)):
+    for tree, nodes in rows.nodes(upper, Counting(upper.n_words, *shape)):
         packed[tree].append((upper.n_words, nodes))
     asked_on = tuple(_ones_at(_unpacked(packed[t], routing), middle) for t in packed)
     if not any(map(len, asked_on)):
         return packed
     lower = replace(routing, within=asked_on, within_level=middle)
     below = Counting(lower.n_words, *shape, first_level=middle + 1)
-    for tree, nodes in backend.nodes(lower, below):
+    for tree, nodes in rows.nodes(lower, below):
         packed[tree].append((lower.n_words, nodes))
     return packed
 
@@ -155,29 +170,34 @@ def _ones_at(records: NodeRecords, level: int) -> np.ndarray:
     return np.sort(records.prefixes[(records.levels == level) & records.bits, 0])
 
 
-def _encoder(backend: Backend, reader: RowReader, plan: NoisePlan, key: NoiseKey) -> FeatureEncoder:
-    """The encoder that the plan pays for; it keeps nothing exact."""
+def _cells(schema: DataSchema, plan: NoisePlan) -> MarginalBins | FeatureEncoder:
+    """What rows are read as: cells of the marginals that the plan pays for, or plain codes."""
     if plan.marginals is None:
-        return plain_encoder(reader.schema)
-    bins, sigma = MarginalBins.of_schema(reader.schema), plan.marginals.sigma
+        return plain_encoder(schema)
+    bins = MarginalBins.of_schema(schema)
     if plan.marginals.histograms != bins.histograms:
         raise ValueError(
             f"plan.marginals.histograms must be {bins.histograms} for this schema, "
             f"got {plan.marginals.histograms}"
         )
+    return bins
 
-    def released(bins: MarginalBins | PairBins) -> np.ndarray:
-        """Noisy counts of cells; the exact ones end here."""
-        exact = backend.marginals(MarginalCounting(reader, bins))
-        return release_marginals(exact, bins, sigma, key)
 
-    marginals = read_marginals(reader.schema, bins, released(bins), sigma)
+def _encoder(rows: CellTable, reading: Reading, plan: NoisePlan, key: NoiseKey) -> CellEncoder:
+    """The encoder that the plan pays for; it keeps nothing exact."""
+    if isinstance(reading.cells, FeatureEncoder) or plan.marginals is None:
+        return CellEncoder(plain_encoder(reading.reader.schema))
+    bins, sigma = reading.cells, plan.marginals.sigma
+    released = release_marginals(rows.marginals(bins), bins, sigma, key)
+    marginals = read_marginals(reading.reader.schema, bins, released, sigma)
     pairs = PairBins.of_marginals(marginals)
     if not pairs.pairs:
-        return private_encoder(marginals)
+        return CellEncoder(private_encoder(marginals), marginals.codes)
     if sum(bins.repeats) + sum(pairs.repeats) != plan.marginals.histograms:
         raise LumberjackError("counting pairs would release more than the plan accounts for")
-    return private_encoder(marginals, pair_columns(marginals, pairs, released(pairs), sigma))
+    released = release_marginals(rows.pairs(pairs), pairs, sigma, key)
+    columns = pair_columns(marginals, pairs, released, sigma)
+    return CellEncoder(private_encoder(marginals, columns), marginals.codes)
 
 
 def _prune(records: NodeRecords, routing: Routing, tree: int) -> tuple[Structure, np.ndarray]:

@@ -1,75 +1,66 @@
 """Private marginals: class counts of every cell of every feature or pair, and their noise.
 
-count_marginals    rows -> one small batch of exact counts (a task)
+CellCounts         exact counts of the rows of one task
+count_pairs        blocks of cells -> one small batch of exact counts of pairs (a task)
 release_marginals  exact counts -> noisy ones (the driver); exact counts are dropped by its caller
 
-Rows without a declared label are left out, as they are in all other passes. Every (cell, class)
-gets noise, seen or not.
+Counts of features are made while rows are read; see reading. Every (cell, class) gets noise, seen
+or not.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from lumberjack_spark.encoding import MarginalBins, PairBins
 from lumberjack_spark.noise import NoiseKey, discrete_gaussian
-from lumberjack_spark.schema import RowReader
 
 MARGINAL_SCHEMA = pa.schema([("cell", pa.int64()), ("n", pa.int64())])
-CHUNK_ROWS = 1 << 18
 
 
-@dataclass(frozen=True, eq=False)
-class MarginalCounting:
-    """What counting marginals needs to know; all of it public.
+class CellCounts:
+    """Exact counts of (cell, class) pairs; pair cell * n_classes + class.
 
-    Attributes:
-        reader: row rules of the schema.
+    Args:
         bins: the cells: of single features, or of pairs of them.
     """
 
-    reader: RowReader
-    bins: MarginalBins | PairBins
+    def __init__(self, bins: MarginalBins | PairBins) -> None:
+        self._bins = bins
+        self._counts = np.zeros(int(bins.offsets[-1]) * bins.n_classes, np.int64)
 
-    @property
-    def n_counts(self) -> int:
-        """Number of (cell, class) pairs; pair cell * n_classes + class."""
-        return int(self.bins.offsets[-1]) * self.bins.n_classes
+    def add(self, cells: np.ndarray, labels: np.ndarray) -> None:
+        """Count rows: cells uint16[d, n], labels int[n] of declared classes."""
+        bins, n_classes = self._bins, self._bins.n_classes
+        sizes = np.diff(bins.offsets)
+        places = bins.in_tables(cells)
+        for offset, size, place in zip(bins.offsets, sizes, places, strict=False):
+            pair = place.astype(np.int64) * n_classes + labels
+            first, n_pairs = offset * n_classes, size * n_classes
+            self._counts[first : first + n_pairs] += np.bincount(pair, minlength=n_pairs)
+
+    def seen(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs with a count above 0, ascending, and these counts: int64[m] each."""
+        seen = np.flatnonzero(self._counts)
+        return seen, self._counts[seen]
+
+    def add_seen(self, batches: Iterable[pa.RecordBatch]) -> np.ndarray:
+        """All counts int64[n_cells * n_classes] after adding those of batches (MARGINAL_SCHEMA)."""
+        for batch in batches:
+            cells, counts = batch.column("cell").to_numpy(), batch.column("n").to_numpy()
+            np.add.at(self._counts, cells, counts)
+        return self._counts
 
 
-def count_marginals(
-    batches: Iterable[pa.RecordBatch], counting: MarginalCounting
+def count_pairs(
+    chunks: Iterable[tuple[np.ndarray, np.ndarray]], bins: PairBins
 ) -> Iterator[pa.RecordBatch]:
-    """Count the rows of one task: one batch (MARGINAL_SCHEMA) of its non-zero counts.
-
-    Counts of tasks are added up by pair; see add_counts.
-    """
-    bins = counting.bins
-    counts = np.zeros(counting.n_counts, np.int64)
-    for batch in batches:
-        for start in range(0, batch.num_rows, CHUNK_ROWS):
-            piece = batch.slice(start, CHUNK_ROWS)
-            labels = counting.reader.labels(piece)
-            known = labels >= 0
-            cells = bins.cells(counting.reader.features(piece))
-            for offset, size, cell in zip(bins.offsets, np.diff(bins.offsets), cells, strict=False):
-                pair = cell[known] * bins.n_classes + labels[known]
-                first, n_pairs = offset * bins.n_classes, size * bins.n_classes
-                counts[first : first + n_pairs] += np.bincount(pair, minlength=n_pairs)
-    seen = np.flatnonzero(counts)
-    yield pa.RecordBatch.from_arrays(
-        [pa.array(seen, pa.int64()), pa.array(counts[seen], pa.int64())], schema=MARGINAL_SCHEMA
-    )
-
-
-def add_counts(batches: Iterable[pa.RecordBatch], counting: MarginalCounting) -> np.ndarray:
-    """Exact counts int64[n_counts] of the batches of all tasks, in any order."""
-    counts = np.zeros(counting.n_counts, np.int64)
-    for batch in batches:
-        np.add.at(counts, batch.column("cell").to_numpy(), batch.column("n").to_numpy())
-    return counts
+    """Count the rows of one task: one batch (MARGINAL_SCHEMA) of its non-zero counts."""
+    counts = CellCounts(bins)
+    for cells, labels in chunks:
+        counts.add(cells, labels)
+    yield pa.RecordBatch.from_arrays(list(map(pa.array, counts.seen())), schema=MARGINAL_SCHEMA)
 
 
 def release_marginals(
@@ -78,7 +69,7 @@ def release_marginals(
     """Noisy counts float64[n_cells, n_classes]: of each cell the mean of its table's repeats.
 
     Args:
-        exact: int64[n_counts].
+        exact: int64[n_cells * n_classes].
         bins: the cells.
         sigma: noise of each repeat, in rows.
         key: the secret of the fit.

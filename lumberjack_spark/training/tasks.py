@@ -1,6 +1,6 @@
-"""What one task does with its rows: plain functions from Arrow batches to Arrow batches.
+"""What one task of a counting pass does: plain functions that give Arrow batches.
 
-route_rows    rows -> packed runs of path codes, keyed by tree (the map side)
+route_rows    chunks of cells -> packed runs of path codes, keyed by tree (the map side)
 count_nodes   runs in the order of (tree, first code) -> packed node records (the reduce side)
 
 The same functions run inside Spark's tasks and in one process (see local). They hold no state
@@ -16,10 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lumberjack_spark.encoding import FeatureEncoder
+from lumberjack_spark.encoding import CellEncoder
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.privacy import BitTable
-from lumberjack_spark.schema import RowReader
 from lumberjack_spark.trees import (
     DistinctRows,
     NodeCounter,
@@ -30,7 +29,6 @@ from lumberjack_spark.trees import (
     merge_stream,
 )
 
-CHUNK_ROWS = 1 << 18  # rows encoded and routed together; bounds a task's memory
 RUN_RECORDS = 1 << 12  # records of one block of the shuffle: Spark may hand over 10,000 at once
 RECORDS_A_BATCH = 1 << 15  # node records sent to the driver together
 
@@ -45,8 +43,8 @@ class Routing:
     """What routing needs to know; all of it public.
 
     Attributes:
-        reader: row rules of the schema.
-        encoder: codes of the features.
+        encoder: codes of cells.
+        n_classes: number of declared classes.
         seed: structure seed.
         num_trees: number of trees.
         max_depth: largest number of branches on a path.
@@ -55,8 +53,8 @@ class Routing:
         within_level: level of these nodes.
     """
 
-    reader: RowReader
-    encoder: FeatureEncoder
+    encoder: CellEncoder
+    n_classes: int
     seed: int
     num_trees: int
     max_depth: int
@@ -66,12 +64,7 @@ class Routing:
     @cached_property
     def space(self) -> SplitSpace:
         """What the splits choose from."""
-        return SplitSpace.of(self.encoder.possible())
-
-    @property
-    def n_classes(self) -> int:
-        """Number of declared classes."""
-        return len(self.reader.schema.classes)
+        return SplitSpace.of(self.encoder.encoder.possible())
 
     @property
     def n_words(self) -> int:
@@ -79,34 +72,17 @@ class Routing:
         return code_words(self.max_depth)
 
 
-def encoded_chunks(
-    batches: Iterable[pa.RecordBatch], routing: Routing
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(codes uint16[d, n], labels int32[n]) of rows with a declared label, n <= CHUNK_ROWS."""
-    codes: list[np.ndarray] = []
-    labels: list[np.ndarray] = []
-    held = 0
-    for batch in batches:
-        for start in range(0, batch.num_rows, CHUNK_ROWS):
-            piece = batch.slice(start, CHUNK_ROWS)
-            label = routing.reader.labels(piece)
-            code = routing.encoder.read(routing.reader, piece)
-            if (label < 0).any():
-                code, label = code[:, label >= 0], label[label >= 0]
-            if held + len(label) > CHUNK_ROWS:
-                yield np.concatenate(codes, axis=1), np.concatenate(labels)
-                codes, labels, held = [], [], 0
-            codes.append(code)
-            labels.append(label)
-            held += len(label)
-    if held:
-        yield np.concatenate(codes, axis=1), np.concatenate(labels)
+def route_rows(
+    chunks: Iterable[tuple[np.ndarray, np.ndarray]], routing: Routing
+) -> Iterator[pa.RecordBatch]:
+    """Walk all rows down all trees; one batch (RUN_SCHEMA) a tree and chunk.
 
-
-def route_rows(batches: Iterable[pa.RecordBatch], routing: Routing) -> Iterator[pa.RecordBatch]:
-    """Walk all rows down all trees; one batch (RUN_SCHEMA) a tree and chunk."""
-    for codes, labels in encoded_chunks(batches, routing):
-        rows = DistinctRows.of(codes, labels)
+    Args:
+        chunks: cells uint16[d, n] and labels of rows, as reading.read_blocks gives them.
+        routing: the trees.
+    """
+    for cells, labels in chunks:
+        rows = DistinctRows.of(routing.encoder.encode(cells), labels)
         for tree in range(routing.num_trees):
             within = None if routing.within is None else routing.within[tree]
             if within is not None and len(within) == 0:

@@ -48,7 +48,8 @@ def rows_of(n_classes=2, together=True, seed=0):
 
 def noisy(bins, columns, labels, sigma, seed=1):
     counts = np.random.default_rng(seed).normal(0, sigma, (bins.offsets[-1], bins.n_classes))
-    for offset, cells in zip(bins.offsets, bins.cells(columns), strict=False):
+    cells_of = MarginalBins.of_schema(schema_of(bins.n_classes)).cells(columns)
+    for offset, cells in zip(bins.offsets, bins.in_tables(cells_of), strict=False):
         np.add.at(counts, (offset + cells, labels), 1)
     return counts
 
@@ -109,18 +110,15 @@ def test_every_row_is_in_one_cell_of_every_pair():
     columns[3][:20] = 51
     _, pairs, _ = made(columns, labels)
     assert len(pairs.pairs) == 6
-    cells = pairs.cells(columns)
+    rows = MarginalBins.of_schema(schema_of()).cells(columns)
+    cells = pairs.in_tables(rows)
     for cell, size in zip(cells, np.diff(pairs.offsets), strict=True):
         assert cell.shape == (N,)
         assert 0 <= cell.min() <= cell.max() < size <= 32 * 32
     # Fifty kinds share the groups; a group holds about equally many rows.
     assert pairs.sizes[3] <= 32
-    shares = np.bincount(pairs.groups[0][private_codes(pairs, columns)]) / N
+    shares = np.bincount(pairs.groups[0][pairs.codes[0][rows[0]]]) / N
     assert shares.max() < 0.1
-
-
-def private_codes(pairs, columns):
-    return pairs.encoder.encode(columns)[0]
 
 
 def test_noise_alone_gives_valid_pairs():

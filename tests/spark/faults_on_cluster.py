@@ -46,7 +46,8 @@ FITS_IN_A_ROW = 10
 SCENARIOS = {
     f"{deed} while {work}": (deed, work)
     for deed, work in [
-        ("executor killed", "counting marginals"),
+        ("executor killed", "reading rows"),
+        ("executor killed", "counting pairs"),
         ("executor killed", "routing to the middle"),
         ("executor killed", "counting to the middle"),
         ("executor killed", "routing below"),
@@ -119,6 +120,23 @@ class TrappedReader:
         return self.reader.labels(batch)
 
 
+class TrappedPart:
+    """Stands in for an object that sees cells, with a trap in the way of one of its methods."""
+
+    def __init__(self, part: Any, method: str, trap: Trap) -> None:
+        self._part, self._method, self._trap = part, method, trap
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name == self._method:
+            self._trap.tread()
+        return getattr(self._part, name)
+
+    def __reduce__(self) -> Any:
+        return TrappedPart, (self._part, self._method, self._trap)
+
+
 @dataclass(frozen=True)
 class TrappedKey:
     """A NoiseKey with a trap in the way of every stream."""
@@ -139,18 +157,29 @@ class TrappedBackend:
         in_map = not work.startswith("counting to") and not work.startswith("counting below")
         self._trap = Trap(file, deed, PARTITIONS - 1 if in_map else 1)
 
-    def marginals(self, counting):
-        if self._work == "counting marginals":
-            counting = replace(counting, reader=TrappedReader(counting.reader, self._trap))
-        return self._backend.marginals(counting)
+    @contextlib.contextmanager
+    def read(self, reading):
+        if self._work == "reading rows":
+            reading = replace(reading, reader=TrappedReader(reading.reader, self._trap))
+        with self._backend.read(reading) as self._cells:
+            yield self
+
+    def marginals(self, bins):
+        return self._cells.marginals(bins)
+
+    def pairs(self, bins):
+        if self._work == "counting pairs":
+            bins = TrappedPart(bins, "in_tables", self._trap)
+        return self._cells.pairs(bins)
 
     def nodes(self, routing, counting):
         where = "to the middle" if routing.within is None else "below"
         if self._work == f"routing {where}":
-            routing = replace(routing, reader=TrappedReader(routing.reader, self._trap))
+            encoder = TrappedPart(routing.encoder, "encode", self._trap)
+            routing = replace(routing, encoder=encoder)
         if self._work == f"counting {where}":
             counting = replace(counting, key=TrappedKey(SECRET, self._trap))
-        return self._backend.nodes(routing, counting)
+        return self._cells.nodes(routing, counting)
 
 
 def own_spark(folder: Path) -> None:

@@ -7,14 +7,14 @@ import re
 import numpy as np
 import pytest
 
-from lumberjack_spark.encoding import plain_encoder
+from lumberjack_spark.encoding import CellEncoder, plain_encoder
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.privacy import BitTable
 from lumberjack_spark.schema import DataSchema, Numeric, RowReader
 from lumberjack_spark.spark import key_logging
 from lumberjack_spark.spark.backend import SparkBackend
 from lumberjack_spark.spark.key_logging import key_unlogged
-from lumberjack_spark.training import Counting, Routing
+from lumberjack_spark.training import Counting, Reading, Routing
 
 SECRET = bytes(range(100, 132))
 SCHEMA = DataSchema({"x": Numeric(0, 50)}, label="y", classes=[False, True])
@@ -70,7 +70,7 @@ def test_the_key_is_in_no_log_line_only_because_loggers_are_held(spark, monkeypa
     if not held:
         monkeypatch.setattr(key_logging, "_WRITE_QUERIES", ("another",))
     rows = spark.range(50).selectExpr("id % 50 AS x", "id % 2 = 0 AS y")
-    routing = Routing(RowReader(SCHEMA), plain_encoder(SCHEMA), 0, 2, 5)
+    routing = Routing(CellEncoder(plain_encoder(SCHEMA)), 2, 0, 2, 5)
     bits = BitTable(minimum_count=0, weights=np.empty(0, np.uint64))
     counting = Counting(1, 2, bits, NoiseKey.injected(SECRET))
     log, root = io.StringIO(), logging.getLogger()
@@ -79,7 +79,8 @@ def test_the_key_is_in_no_log_line_only_because_loggers_are_held(spark, monkeypa
     root.setLevel(logging.DEBUG)
     logging.getLogger("py4j").setLevel(logging.NOTSET)
     try:
-        assert list(SparkBackend(rows).nodes(routing, counting))
+        with SparkBackend(rows).read(Reading(RowReader(SCHEMA), plain_encoder(SCHEMA))) as cells:
+            assert list(cells.nodes(routing, counting))
     finally:
         root.removeHandler(handler)
         root.setLevel(level)

@@ -9,7 +9,7 @@ import pytest
 
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.schema import RowReader
-from lumberjack_spark.training import LocalBackend, ReleasedForest, fit_forest, tasks
+from lumberjack_spark.training import LocalBackend, ReleasedForest, fit_forest, reading, tasks
 from lumberjack_spark.training import fit as fit_module
 from lumberjack_spark.training.marginals import release_marginals
 from lumberjack_spark.trees import runs, sum_leaf_values
@@ -102,7 +102,8 @@ def test_one_key_gives_one_forest_however_rows_are_spread(plan):
 def test_the_sizes_of_chunks_and_blocks_change_nothing(plan, monkeypatch):
     plan, table = PLANS[plan](), random_rows(700)
     forest = fit(table, plan)
-    monkeypatch.setattr(tasks, "CHUNK_ROWS", 60)
+    monkeypatch.setattr(reading, "CHUNK_ROWS", 60)
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 200)
     monkeypatch.setattr(tasks, "RUN_RECORDS", 5)
     monkeypatch.setattr(tasks, "RECORDS_A_BATCH", 3)
     monkeypatch.setattr(runs, "_MERGE_RECORDS", 16)

@@ -14,7 +14,7 @@ from lumberjack_spark.encoding import (
 )
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.schema import Categorical, DataSchema, Numeric, RowReader
-from lumberjack_spark.training import LocalBackend, MarginalCounting, add_counts, count_marginals
+from lumberjack_spark.training import CellCounts, LocalBackend, Reading, count_pairs
 from lumberjack_spark.training.marginals import release_marginals
 from tests.stats import dkw_radius
 
@@ -29,16 +29,21 @@ SCHEMA = DataSchema(
 )
 
 
-def counting_of(schema):
-    return MarginalCounting(RowReader(schema), MarginalBins.of_schema(schema))
-
-
-def counting_of_pairs(schema, sigma=5.0, seed=3):
+def pair_bins(schema, sigma=5.0, seed=3):
     """Pairs chosen by noise alone."""
     bins = MarginalBins.of_schema(schema)
     noise = np.random.default_rng(seed).normal(20, sigma, (bins.offsets[-1], bins.n_classes))
-    pairs = PairBins.of_marginals(read_marginals(schema, bins, noise, sigma))
-    return MarginalCounting(RowReader(schema), pairs)
+    return PairBins.of_marginals(read_marginals(schema, bins, noise, sigma))
+
+
+BINS = MarginalBins.of_schema(SCHEMA)
+PAIRS = pair_bins(SCHEMA)
+
+
+def counted(parts, bins):
+    """Exact counts of lists of batches."""
+    with LocalBackend(parts).read(Reading(RowReader(SCHEMA), BINS)) as rows:
+        return rows.pairs(bins) if bins is PAIRS else rows.marginals(bins)
 
 
 def table(n, seed=0):
@@ -54,66 +59,62 @@ def table(n, seed=0):
     )
 
 
-def naive_counts(rows, counting):
-    counts = np.zeros(counting.n_counts, int)
-    bins = counting.bins
+def naive_counts(rows, bins):
+    counts = np.zeros(bins.offsets[-1] * 2, int)
+    reader = RowReader(SCHEMA)
     for batch in rows.to_batches(max_chunksize=1):
-        label = int(counting.reader.labels(batch)[0])
+        label = int(reader.labels(batch)[0])
         if label >= 0:
-            cells = bins.cells(counting.reader.features(batch))
-            for offset, cell in zip(bins.offsets, cells, strict=False):
-                counts[(offset + cell[0]) * 2 + label] += 1
+            places = bins.in_tables(BINS.read(reader, batch))
+            for offset, place in zip(bins.offsets, places, strict=False):
+                counts[(offset + place[0]) * 2 + label] += 1
     return counts
 
 
-@pytest.mark.parametrize("make", [counting_of, counting_of_pairs])
-def test_counts_are_those_of_the_naive_loop_however_rows_are_spread(make):
-    counting = make(SCHEMA)
+@pytest.mark.parametrize("bins", [BINS, PAIRS], ids=["features", "pairs"])
+def test_counts_are_those_of_the_naive_loop_however_rows_are_spread(bins):
     rows = table(300)
-    expected = naive_counts(rows, counting)
+    expected = naive_counts(rows, bins)
     for size in (300, 7):
-        backend = LocalBackend([[batch] for batch in rows.to_batches(max_chunksize=size)])
-        np.testing.assert_array_equal(backend.marginals(counting), expected)
+        parts = [[batch] for batch in rows.to_batches(max_chunksize=size)]
+        np.testing.assert_array_equal(counted(parts, bins), expected)
     assert 0 < expected.sum() < 3 * 300
 
 
-def test_a_task_sends_one_small_batch_even_without_rows():
-    counting = counting_of(SCHEMA)
-    (batch,) = count_marginals(iter([]), counting)
+def test_a_task_sends_one_small_batch_of_pairs_even_without_rows():
+    (batch,) = count_pairs(iter([]), PAIRS)
     assert batch.num_rows == 0
-    (batch,) = count_marginals(table(50).to_batches(), counting)
+    cells, labels = BINS.read(RowReader(SCHEMA), *table(50).to_batches()), np.zeros(50, int)
+    (batch,) = count_pairs([(cells, labels)], PAIRS)
     assert (batch.column("n").to_numpy() > 0).all()
-    assert add_counts([batch, batch], counting).sum() == 2 * batch.column("n").to_numpy().sum()
+    assert CellCounts(PAIRS).add_seen([batch, batch]).sum() == 2 * 50 * len(PAIRS.pairs)
 
 
 def test_one_row_is_in_as_many_noisy_counts_as_the_schema_says():
     rows = table(40)
     one = rows.filter(pa.array([y in ("no", "yes") for y in rows["y"].to_pylist()])).slice(0, 1)
     found = 0
-    for counting in (counting_of(SCHEMA), counting_of_pairs(SCHEMA)):
-        counts = LocalBackend([one.to_batches()]).marginals(counting)
+    for bins in (BINS, PAIRS):
+        counts = counted([one.to_batches()], bins)
         assert counts.max() == 1
-        repeats = np.repeat(counting.bins.repeats, np.diff(counting.bins.offsets) * 2)
+        repeats = np.repeat(bins.repeats, np.diff(bins.offsets) * 2)
         found += (counts * repeats).sum()
     assert found == marginal_histograms(SCHEMA)
 
 
 def test_every_count_of_a_pair_gets_noise_of_its_own():
-    bins = counting_of_pairs(SCHEMA).bins
     key = NoiseKey.injected(bytes(range(32)))
-    noise = release_marginals(np.zeros(bins.offsets[-1] * 2, np.int64), bins, 50.0, key)
+    noise = release_marginals(np.zeros(PAIRS.offsets[-1] * 2, np.int64), PAIRS, 50.0, key)
     assert noise.std() == pytest.approx(50, rel=0.1)
     assert (noise != 0).mean() > 0.95
-    single = release_marginals(
-        np.zeros(counting_of(SCHEMA).n_counts, np.int64), counting_of(SCHEMA).bins, 50.0, key
-    )
-    first = bins.split(noise)[0].ravel()[:50]
-    assert not np.isin(first * bins.repeats[0], single.ravel()[:50]).all()
+    single = release_marginals(np.zeros(BINS.offsets[-1] * 2, np.int64), BINS, 50.0, key)
+    first = PAIRS.split(noise)[0].ravel()[:50]
+    assert not np.isin(first * PAIRS.repeats[0], single.ravel()[:50]).all()
 
 
 @pytest.mark.parametrize("sigma", [0.7, 40.0])
 def test_every_count_gets_noise_of_the_promised_scale(sigma):
-    bins = counting_of(SCHEMA).bins
+    bins = BINS
     exact = np.zeros(bins.offsets[-1] * 2, np.int64)
     key = NoiseKey.injected(bytes(range(32)))
     released = bins.split(release_marginals(exact, bins, sigma, key))
@@ -133,7 +134,7 @@ def test_every_count_gets_noise_of_the_promised_scale(sigma):
 
 
 def test_noise_is_added_to_the_exact_counts_and_differs_by_feature():
-    bins = counting_of(SCHEMA).bins
+    bins = BINS
     key = NoiseKey.injected(bytes(range(32)))
     zero = np.zeros(bins.offsets[-1] * 2, np.int64)
     some = np.arange(zero.size)

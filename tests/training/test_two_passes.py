@@ -5,7 +5,7 @@ import pytest
 from lumberjack_spark.noise import NoiseKey
 from lumberjack_spark.privacy import BitTable, GaussianLeaves, Guarantee, NoisePlan
 from lumberjack_spark.schema import Categorical, DataSchema, Numeric
-from lumberjack_spark.training import LocalBackend, fit, fit_forest
+from lumberjack_spark.training import LocalBackend, LocalCells, fit, fit_forest
 
 SCHEMA = DataSchema(
     features={
@@ -59,16 +59,17 @@ def test_two_passes_grow_the_forest_of_one(monkeypatch, max_depth, minimum_count
         assert two.leaf_counts.sum() == 3 * 3000
 
 
-def test_the_second_pass_walks_only_below_nodes_with_bit_one():
+def test_the_second_pass_walks_only_below_nodes_with_bit_one(monkeypatch):
     seen = []
 
-    class Watched(LocalBackend):
-        def nodes(self, routing, counting):
-            seen.append((routing.max_depth, routing.within, counting.first_level))
-            yield from super().nodes(routing, counting)
+    def watched(self, routing, counting):
+        seen.append((routing.max_depth, routing.within, counting.first_level))
+        return nodes(self, routing, counting)
 
+    nodes = LocalCells.nodes
+    monkeypatch.setattr(LocalCells, "nodes", watched)
     plan = certain_plan(40, 6)
-    fit_forest(Watched(table(2000)), SCHEMA, plan, seed=5, key=NoiseKey.injected(bytes(32)))
+    fit_forest(LocalBackend(table(2000)), SCHEMA, plan, seed=5, key=NoiseKey.injected(bytes(32)))
     (first_depth, first_within, _), (second_depth, within, first_level) = seen
     assert (first_depth, first_within, second_depth, first_level) == (21, None, 40, 21)
     assert all(0 < len(nodes) <= 2000 // 7 for nodes in within)
