@@ -25,6 +25,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _LOW_32 = np.uint64(0xFFFFFFFF)
 ONE = np.uint64(1)
+_ZERO = np.uint64(0)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
@@ -58,11 +59,11 @@ def child_hash(node_hash: Any, right: Any) -> Any:
 @njit(cache=True, inline="always")
 def draw(node_hash: Any, base: Any, n_alive: Any, low: Any, high: Any, alive: Any) -> Any:
     """(place in alive, feature, threshold code or rank among all categories not asked yet)."""
-    place = np.int64(((node_hash >> _S32) * np.uint64(n_alive)) >> _S32)
-    feature = np.int64(alive[base + place])
-    least = np.int64(low[base + feature])
-    room = np.uint64(np.int64(high[base + feature]) - least)
-    return place, feature, least + np.int64(((node_hash & _LOW_32) * room) >> _S32)
+    place = ((node_hash >> _S32) * np.uint64(n_alive)) >> _S32
+    feature = np.uint64(alive[base + place])
+    least = np.uint64(low[base + feature])
+    room = np.uint64(high[base + feature]) - least
+    return place, feature, least + (((node_hash & _LOW_32) * room) >> _S32)
 
 
 @njit(cache=True)
@@ -117,10 +118,10 @@ def at_root(seed: Any, tree: Any, max_depth: Any, space: SplitSpace) -> Any:
 def split(level: Any, kinds: Any, ranges: Any, asked: Any, hashes: Any, steps: Any) -> None:
     """Draw the split of the node at level."""
     place, feature, code = draw(
-        hashes[level], 0, steps[level, N_ALIVE], ranges[LOW], ranges[HIGH], ranges[ALIVE]
+        hashes[level], _ZERO, steps[level, N_ALIVE], ranges[LOW], ranges[HIGH], ranges[ALIVE]
     )
     if kinds[feature] != 0:
-        code = category_of(code, ranges[LOW, feature], asked[feature])
+        code = np.uint64(category_of(np.int64(code), ranges[LOW, feature], asked[feature]))
     steps[level, PLACE], steps[level, FEATURE], steps[level, CODE] = place, feature, code
 
 

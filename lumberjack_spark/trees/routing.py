@@ -34,6 +34,8 @@ from lumberjack_spark.trees.paths import (
 )
 from lumberjack_spark.trees.space import SplitSpace
 
+# Indices of inner loops are unsigned: of a signed one numba asks each time if it is negative.
+_IN_WORD, _TO_WORD = np.uint64(63), np.uint64(6)  # bits of a level's place in its word; the word
 _WALKERS = 32  # single rows walked in turn, so that the latencies of their steps overlap
 _ROWS_IN_CACHE = 1 << 15  # up to so many rows, reading them row by row stays in the cache
 _SMALL_GROUP = 16  # up to so many rows, walking each alone beats partitioning the group
@@ -43,7 +45,7 @@ _SMALL_GROUP = 16  # up to so many rows, walking each alone beats partitioning t
 def _walk_alone(n: Any, max_depth: Any, kinds: Any, lower: Any, upper: Any, left_over: Any, asked: Any, hashes: Any, n_alive: Any, levels: Any, slots: Any, codes: Any) -> None:  # noqa: E501  # fmt: skip
     """Walk the walkers 0..n-1 to their ends, one level each in turn.
 
-    left_over int32[4, walkers * d] holds LOW, HIGH, ALIVE and the row's codes of each walker.
+    left_over uint32[4, walkers * d] holds LOW, HIGH, ALIVE and the row's codes of each walker.
     """
     low, high, alive, values = (
         left_over[LOW],
@@ -51,41 +53,43 @@ def _walk_alone(n: Any, max_depth: Any, kinds: Any, lower: Any, upper: Any, left
         left_over[ALIVE],
         left_over[VALUE],
     )
-    active = np.arange(n)
-    while n > 0:
-        i = 0
-        while i < n:
+    active = np.arange(n).astype(np.uint64)
+    d, deepest, n_active = np.uint64(kinds.size), np.uint64(max_depth), np.uint64(n)
+    while n_active > 0:
+        i = np.uint64(0)
+        while i < n_active:
             w = active[i]
-            base = w * kinds.size
-            level = levels[w]
-            bit = ONE << np.uint64(63 - (level & 63))
-            if level == max_depth or n_alive[w] == 0:
-                codes[slots[w], level >> 6] |= bit
-                n -= 1
-                active[i] = active[n]
+            base, level, left = w * d, levels[w], n_alive[w]
+            bit = ONE << (_IN_WORD - (level & _IN_WORD))
+            if level == deepest or left == 0:
+                codes[slots[w], level >> _TO_WORD] |= bit
+                n_active -= ONE
+                active[i] = active[n_active]
                 continue
             node_hash = hashes[w]
-            place, feature, code = draw(node_hash, base, n_alive[w], low, high, alive)
-            value = np.int64(values[base + feature])
-            least, most = np.int64(low[base + feature]), np.int64(high[base + feature])
+            place, feature, code = draw(node_hash, base, left, low, high, alive)
+            at = base + feature
+            least, most, value = np.uint64(low[at]), np.uint64(high[at]), np.uint64(values[at])
             if kinds[feature] == 0:
-                right = np.int64(value > code)
-                most += (np.int64(lower[feature, code]) - most) * (1 - right)
-                least += (np.int64(upper[feature, code]) - least) * right
+                right = np.uint64(value > code)
+                above, below = np.uint64(upper[feature, code]), np.uint64(lower[feature, code])
+                least, most = (above if right else least), (most if right else below)
             else:
-                code = category_of(code, least, asked[w, feature])
-                right = np.int64(value != code)
+                category = np.uint64(
+                    category_of(np.int64(code), np.int64(least), asked[w, feature])
+                )
+                right = np.uint64(value != category)
                 if right:
-                    ask(code, least, asked[w, feature])
-                least = least + 1 if right else most
-            low[base + feature], high[base + feature] = least, most
-            gone = np.int64(least == most)
-            n_alive[w] -= gone
-            alive[base + place] += (np.int64(alive[base + n_alive[w]]) - feature) * gone
-            codes[slots[w], level >> 6] |= bit * np.uint64(right)
+                    ask(np.int64(category), np.int64(least), asked[w, feature])
+                least = least + ONE if right else most
+            low[at], high[at] = least, most
+            if least == most:
+                n_alive[w] = left - ONE
+                alive[base + place] = alive[base + left - ONE]
+            codes[slots[w], level >> _TO_WORD] |= bit * right
             hashes[w] = child_hash(node_hash, right)
-            levels[w] = level + 1
-            i += 1
+            levels[w] = level + ONE
+            i += ONE
 
 
 @njit(cache=True)
@@ -106,21 +110,19 @@ def _sort_groups(starts: Any, ends: Any, n_groups: Any, order: Any, codes: Any) 
 
 
 @njit(cache=True)
-def _partition(columns: Any, rows: Any, feature: Any, code: Any, kind: Any, a: Any, b: Any, order: Any, spare: Any) -> Any:  # noqa: E501  # fmt: skip
-    """Bring the rows order[a:b] that go left to the front, stably; returns where right begins."""
+def _partition(columns: Any, rows: Any, feature: Any, code: Any, kind: Any, a: Any, b: Any, order: Any) -> Any:  # noqa: E501  # fmt: skip
+    """Bring the rows order[a:b] that go left to the front; returns where right begins."""
     by_row = b - a <= _ROWS_IN_CACHE
-    at, n_right = a, np.int64(0)
-    for i in range(a, b):
+    at = np.uint32(a)
+    feature, code, end = np.uint32(feature), np.uint32(code), np.uint32(b)
+    ordered = kind == 0
+    for i in range(at, end):
         unit = order[i]
-        value = np.int64(rows[unit, feature] if by_row else columns[feature, unit])
-        right = np.int64(value > code if kind == 0 else value != code)
-        order[at] = unit
-        spare[n_right] = unit
-        n_right += right
-        at += 1 - right
-    for i in range(n_right):
-        order[at + i] = spare[i]
-    return at
+        value = np.uint32(rows[unit, feature] if by_row else columns[feature, unit])
+        left = np.uint32(value <= code if ordered else value == code)
+        order[i], order[at] = order[at], unit
+        at = np.uint32(at + left)
+    return np.int64(at)
 
 
 @njit(cache=True)
@@ -143,13 +145,12 @@ def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space:
     n_words = codes.shape[1]
     ranges, asked, hashes, steps = at_root(seed, tree, max_depth, space)
     bits = np.zeros(2, np.uint64)  # the branches to the node at hand, left-aligned
-    left_over = np.zeros((4, _WALKERS * d), np.int32)
+    left_over = np.zeros((4, _WALKERS * d), np.uint32)
     asked_alone = np.zeros((_WALKERS, *asked.shape), np.int32)
-    n_alive, levels, slots = np.zeros((3, _WALKERS), np.int64)
+    n_alive, levels, slots = np.zeros((3, _WALKERS), np.uint64)
     hashes_alone = np.zeros(_WALKERS, np.uint64)
     n_walkers, n_groups = 0, 0
     group_starts, group_ends = np.empty((2, n // 2 + 1), np.int32)
-    spare = np.empty(n, np.int32)
     # Rows order[begin[level]:end[level]] reach the node at hand; the right ones from middle on.
     begin, middle, end = np.zeros((3, max_depth + 2), np.int64)
     branches = np.zeros(max_depth + 2, np.int64)  # branches entered so far: 0, 1 or 2
@@ -202,7 +203,7 @@ def _route(columns: Any, rows: Any, seed: Any, tree: Any, max_depth: Any, space:
             split(level, kinds, ranges, asked, hashes, steps)
             feature = steps[level, FEATURE]
             middle[level] = _partition(
-                columns, rows, feature, steps[level, CODE], kinds[feature], a, b, order, spare
+                columns, rows, feature, steps[level, CODE], kinds[feature], a, b, order
             )
         right = branches[level]
         if right == 2:
@@ -259,10 +260,10 @@ def route(
         rows: uint16[n, d], contiguous, columns turned around, if the caller has it already.
 
     Returns:
-        (order int32[k], codes uint64[k, n_words]): codes ascending, codes[i] of row order[i].
+        (order uint32[k], codes uint64[k, n_words]): codes ascending, codes[i] of row order[i].
     """
     n = columns.shape[1]
-    order = np.arange(n, dtype=np.int32)
+    order = np.arange(n, dtype=np.uint32)
     codes = np.zeros((n, code_words(max_depth)), np.uint64)
     if n == 0:
         return order, codes

@@ -107,7 +107,7 @@ class DistinctRows:
             within=within,
             within_level=within_level,
         )
-        most = int((self.starts[order + 1] - self.starts[order]).sum())
+        most = len(self.payload)  # a row is in order once at most
         joined = Run(np.empty((most, codes.shape[1]), np.uint64), np.empty(most, np.uint32))
         sums = np.zeros((2, MAX_CLASSES), np.int64)
         n = _join(codes, order, self.starts, self.payload, sums, joined.codes, joined.payload)
@@ -118,7 +118,7 @@ class DistinctRows:
 def _join(walked, order, starts, rows, sums, codes, payload):  # type: ignore[no-untyped-def]
     """Fill codes and payload with the counts of equal codes by class; returns how many.
 
-    walked uint64[k, n_words] are the ascending codes of the rows order int32[k]; row r has the
+    walked uint64[k, n_words] are the ascending codes of the rows order uint32[k]; row r has the
     payload rows[starts[r]:starts[r + 1]]. sums int64[2, MAX_CLASSES] is 0: counts by class, and
     the classes met so far.
     """
