@@ -14,6 +14,8 @@ from typing import Any
 import psutil
 
 OURS, SPARK, SKLEARN = "lumberjack_spark", "spark_forest", "sklearn_extra_trees"
+LARGE = "spark_large_forest"
+_RIVALS = {SPARK: "Spark forest", LARGE: "large Spark forest", SKLEARN: "extra trees"}
 _PACKAGES = ("lumberjack-spark", "pyspark", "numpy", "numba", "pyarrow", "scikit-learn")
 _GIB = 2**30
 
@@ -51,7 +53,7 @@ def summary_of(runs: Sequence[Run], kernels: Sequence[Run]) -> list[dict[str, An
         for name in ("shuffle_bytes", "result_bytes", "map_task_s", "reduce_task_s", "nodes"):
             values = [run[name] for run in own if run.get(name) is not None]
             entry[name] = statistics.median(values) if values else None
-        for system in (SPARK, SKLEARN):
+        for system in _RIVALS:
             theirs = _of(runs, shape, system)
             if theirs:
                 wall = median(theirs, "wall_s")
@@ -99,19 +101,17 @@ def median(runs: Iterable[Run], name: str) -> float:
 
 def markdown_of(result: Mapping[str, Any]) -> str:
     """The summary as Markdown tables."""
-    lines = [
-        "| rows | trees | depth | step | seconds | rows/s | CPU s | CPU / kernels | "
-        "Spark forest s | ratio | extra trees s | ratio | driver MiB above idle | worker MiB | "
-        "shuffle MiB |",
-        "|---" * 15 + "|",
-    ]
+    heads = ["rows", "trees", "depth", "step", "seconds", "rows/s", "CPU s", "CPU / kernels"]
+    heads += [head for name in _RIVALS.values() for head in (f"{name} s", "ratio")]
+    heads += ["driver MiB above idle", "worker MiB", "shuffle MiB"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for entry in result["summary"]:
         cells = [
             f"{entry['rows']:,}", entry["trees"], entry["depth"], entry["step"],
             f"{entry['wall_s']:.2f}", f"{entry['rows_per_s']:,}", f"{entry['cpu_s']:.1f}",
             _shown(entry.get("cpu_over_kernels")),
-            _shown(entry.get(f"{SPARK}_wall_s")), _shown(entry.get(f"ratio_to_{SPARK}")),
-            _shown(entry.get(f"{SKLEARN}_wall_s")), _shown(entry.get(f"ratio_to_{SKLEARN}")),
+            *(_shown(entry.get(f"{system}_wall_s" if of_time else f"ratio_to_{system}"))
+              for system in _RIVALS for of_time in (True, False)),
             _mib(entry["peak_driver_above_idle_bytes"]), _mib(entry["peak_workers_bytes"]),
             _mib(entry.get("shuffle_bytes")),
         ]  # fmt: skip
@@ -144,7 +144,7 @@ def draw(summary: Sequence[Run], path: Path) -> None:
             here = [e for e in shown if (e["trees"], e["depth"]) == shape]
             name = f"{OURS}, {shape[0]} trees, depth {shape[1]}"
             _line(axes, here, "wall_s", name, "o-")
-            for system, style in ((SPARK, "s--"), (SKLEARN, "^:")):
+            for system, style in zip(_RIVALS, ("s--", "d-.", "^:"), strict=True):
                 theirs = [e for e in here if f"{system}_wall_s" in e]
                 _line(axes, theirs, f"{system}_wall_s", f"{system}, {shape[0]} trees", style)
         axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds", title=step)

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from jobs._bench_child import extra_trees, warm_numbers
 from jobs._bench_processes import measured
-from jobs._bench_report import OURS, SKLEARN, SPARK
+from jobs._bench_report import LARGE, OURS, SKLEARN, SPARK
 from jobs._bench_tables import BenchTable, as_numbers, vectors
 from lumberjack_spark.ml import LumberjackClassifier
 from lumberjack_spark.schema import DataSchema
@@ -103,6 +103,25 @@ class SparkForest:
     def close(self) -> None:
         """See System."""
         self._numbers.unpersist(blocking=True)
+
+
+class LargeSparkForest(SparkForest):
+    """RandomForestClassifier of pyspark.ml with as many nodes as ours, about; only scored.
+
+    Fitted once, on a tenth of the rows: on all of them so deep a forest would take too long.
+    """
+
+    name = LARGE
+
+    def __init__(self, table: BenchTable, schema: DataSchema, *, trees: int, depth: int) -> None:
+        super().__init__(table, schema, trees=trees, depth=depth)
+        self._model = self._estimator.fit(self._numbers.sample(0.1, seed=1))
+
+    def round(self, *, scoring: bool) -> Iterator[Figures]:
+        """See System."""
+        if scoring:
+            scored = measured(lambda: score(self._model, self._numbers))
+            yield {"step": "transform", **scored.to_dict(), "nodes": self._model.totalNumNodes}
 
 
 class ExtraTrees:

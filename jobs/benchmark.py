@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from lumberjack_spark.ml import LumberjackClassifier
 
 LOGGER = logging.getLogger("lumberjack_spark.jobs")
-_SMOKE = {"rows": [2000, 5000], "trees": [2], "depths": [20], "rival_depth": 2}
+_SMOKE = {"rows": [2000, 5000], "trees": [2], "depths": [20], "rival_depth": 2, "large_depth": 3}
 _SMOKE_ROWS = 4000
 _MOST_BARE = 3  # the kernels alone hardly vary
 
@@ -54,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.smoke:
         vars(given).update(_SMOKE, warm_ups=0, repeats=1, kernels=True)
+        given.rivals = ["spark", "sklearn", "large"]
     elif given.config is None:
         parser.error("a config or --smoke must be given")
     try:
@@ -86,8 +87,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--depths", type=_numbers, default=[63], help="depths of our trees (63)")
     parser.add_argument("--rival-depth", type=int, default=10, help="of the others' trees (10)")
     parser.add_argument(
-        "--rivals", type=_words, default=["spark", "sklearn"], help="spark,sklearn or none"
+        "--rivals",
+        type=_words,
+        default=["spark", "sklearn"],
+        help="none, or some of spark,sklearn,large; the last is Spark's again, with as many nodes "
+        "as ours, about, and only scored",
     )
+    parser.add_argument("--large-depth", type=int, default=20, help="of its trees (20)")
     parser.add_argument("--steps", type=_words, default=["fit", "transform"], help="fit,transform")
     parser.add_argument("--repeats", type=int, default=5, help="rounds that count (5)")
     parser.add_argument("--warm-ups", type=int, default=1, help="rounds before that do not (1)")
@@ -176,12 +182,15 @@ class _Bench:
         self, table: "BenchTable", trees: int, ours: Sequence["LumberjackClassifier"]
     ) -> list["System"]:
         """All that take turns on a table."""
-        from jobs._bench_systems import ExtraTrees, Ours, SparkForest
+        from jobs._bench_systems import ExtraTrees, LargeSparkForest, Ours, SparkForest
 
         schema, depth = self.estimator.getSchema(), self.given.rival_depth
         systems: list[System] = [Ours(estimator, table) for estimator in ours]
         if "spark" in self.given.rivals:
             systems.append(SparkForest(table, schema, trees=trees, depth=depth))
+        if "large" in self.given.rivals:
+            large = self.given.large_depth
+            systems.append(LargeSparkForest(table, schema, trees=trees, depth=large))
         if "sklearn" in self.given.rivals:
             systems.append(ExtraTrees(table, schema, self.child, trees=trees, depth=depth))
         return systems
