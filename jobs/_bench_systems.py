@@ -115,7 +115,7 @@ class LargeSparkForest(SparkForest):
 
     def __init__(self, table: BenchTable, schema: DataSchema, *, trees: int, depth: int) -> None:
         super().__init__(table, schema, trees=trees, depth=depth)
-        self._model = self._estimator.fit(self._numbers.sample(0.1, seed=1))
+        self._model = self._estimator.fit(self._numbers.sample(fraction=0.1, seed=1))
 
     def round(self, *, scoring: bool) -> Iterator[Figures]:
         """See System."""

@@ -87,13 +87,14 @@ def plan_text(plan: NoisePlan, schema: DataSchema) -> str:
         "about",
         "leaf noise": _leaf_words(plan),
         "marginals": _marginal_words(plan),
-        "passes": f"{found['passes']} over the data",
+        "passes": f"{found['passes']} over the rows; after the first Spark keeps them as cells, if it "
+        "can",
     }
     return "\n".join(f"  {name:<16}{words}" for name, words in rows.items())
 
 
 def passes(plan: NoisePlan, schema: DataSchema) -> int:
-    """How often a fit reads the rows: for marginals and pairs if it has any, then for nodes."""
+    """How often a fit goes over the rows: for marginals and pairs if it has any, then for nodes."""
     counting = 1 if plan.max_depth <= SINGLE_PASS_DEPTH else 2
     if plan.marginals is None:
         return counting

@@ -27,20 +27,21 @@ class RoutedBackend:
     """Lets many fits share what is exact; see training.fit.Backend.
 
     Args:
-        batches: a small table. All fits must have one schema, and read it alike.
+        batches: a small table. All fits must have one schema.
     """
 
     def __init__(self, batches: Sequence[pa.RecordBatch]) -> None:
         self._table = LocalBackend([batches])
-        self._cells: RoutedCells | None = None
+        self._cells: dict[type, RoutedCells] = {}
 
     @contextmanager
     def read(self, reading: Reading) -> Iterator["RoutedCells"]:
         """The rows as cells, read in the first fit."""
-        if self._cells is None:
+        kind = type(reading.cells)
+        if kind not in self._cells:
             with self._table.read(reading) as cells:
-                self._cells = RoutedCells(cells)
-        yield self._cells
+                self._cells[kind] = RoutedCells(cells)
+        yield self._cells[kind]
 
 
 class RoutedCells:

@@ -69,10 +69,10 @@ class StepCodes:
         """The same where nothing is missing."""
         if self._codes_of_whole is not None:
             first, codes = self._codes_of_whole
-            places = np.clip(values - first, 0, len(codes) - 1)
-            whole = places.astype(np.int32)
-            if (whole == places).all():  # a table of whole numbers is read faster than searched
-                found: np.ndarray = codes[whole]
+            near = np.clip(values, first, first + len(codes) - 1)
+            whole = near.astype(np.int64)
+            if (whole == near).all():  # a table of whole numbers is read faster than searched
+                found: np.ndarray = codes[whole - int(first)]
                 return found
         found = self.codes[np.searchsorted(self.edges, values, side="right")]
         return found

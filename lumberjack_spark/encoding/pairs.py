@@ -64,13 +64,13 @@ class PairBins:
 
     def in_tables(self, cells: np.ndarray) -> list[np.ndarray]:
         """Place int64[n] of each row in the table of each pair, for cells uint16[d, n]."""
-        groups = [group[row] for group, row in zip(self._groups_of_cells, cells, strict=True)]
+        groups = {f: group[cells[f]] for f, group in self._groups_of_cells.items()}
         return [groups[i] * self.sizes[j] + groups[j] for i, j in self.pairs]
 
     @cached_property
-    def _groups_of_cells(self) -> list[np.ndarray]:
-        """Group of each cell, by feature."""
-        return [group[code] for group, code in zip(self.groups, self.codes, strict=True)]
+    def _groups_of_cells(self) -> dict[int, np.ndarray]:
+        """Group of each cell, by feature; of those alone that are in pairs."""
+        return {f: self.groups[f][self.codes[f]] for pair in self.pairs for f in pair}
 
     def split(self, table: np.ndarray) -> list[np.ndarray]:
         """Cut an array over all cells into one for each pair."""

@@ -109,7 +109,7 @@ class TrainingParams(Params):
     materializeDir: Param[str] = Param(
         Params._dummy(),
         "materializeDir",
-        "folder for a copy to train from, removed afterwards; '' reads the table in each pass",
+        "folder for a copy to train from, removed afterwards; '' trains from the table itself",
         TypeConverters.toString,
     )
 

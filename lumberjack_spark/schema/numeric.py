@@ -14,6 +14,7 @@ from lumberjack_spark.schema.mistakes import shown
 from lumberjack_spark.schema.text_numbers import LARGEST_WHOLE, number_of_text
 from lumberjack_spark.schema.values import MOST_CATEGORIES, IntegerRange
 
+LARGEST_HALF = 2**52  # below it doubles hold numbers halfway between whole ones
 NUMERIC_KEYS = ("min", "max", "missing", "missing_markers", "as_categories")
 MISSING_SLOTS = ("low", "high")
 
@@ -150,8 +151,8 @@ def _whole_mistakes(low: float, high: float) -> list[str]:
     """Mistakes of bounds whose whole numbers are to be categories."""
     if not (float(low).is_integer() and float(high).is_integer()):
         return [f"as_categories needs whole bounds, got min={low}, max={high}"]
-    if abs(low) >= LARGEST_WHOLE or abs(high) >= LARGEST_WHOLE:
-        return [f"as_categories needs bounds below 2^53 in size, got min={low}, max={high}"]
+    if abs(low) >= LARGEST_HALF or abs(high) >= LARGEST_HALF:
+        return [f"as_categories needs bounds below 2^52 in size, got min={low}, max={high}"]
     if high - low + 1 > MOST_CATEGORIES:
         return [f"as_categories allows {MOST_CATEGORIES} whole numbers, got {high - low + 1:.0f}"]
     return []

@@ -6,9 +6,11 @@
 
 DataFrame API only, so that it runs on Spark Connect. One row of the shuffle is a packed block of
 codes, not one code; blocks are sorted by tree and first code, so that a task merges them as a
-stream. Exact counts exist in tasks and on the driver, and go no further.
+stream. Exact counts exist in tasks, in what Spark keeps while the fit runs, and on the driver, and
+go no further.
 """
 
+import copy
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -20,7 +22,7 @@ from pyspark.sql import functions as F
 from lumberjack_spark.encoding import MarginalBins, PairBins
 from lumberjack_spark.spark._classic import parallelism
 from lumberjack_spark.spark.key_logging import key_unlogged
-from lumberjack_spark.spark.progress import stage
+from lumberjack_spark.spark.progress import LOGGER, stage
 from lumberjack_spark.spark.shuffle_keys import keys_of_partitions
 from lumberjack_spark.spark.workers import then_settle
 from lumberjack_spark.training import (
@@ -59,9 +61,12 @@ class SparkBackend:
     def read(self, reading: Reading) -> Iterator["SparkCells"]:
         """The rows as cells, cached where the session can do that; see training.fit.Backend."""
         names = self._names
+        # Spark Connect pickles the function anew for each pass and knows what it keeps by the bytes:
+        # work on this side must not change them, as it would by filling cached properties.
+        own = copy.deepcopy(reading)
 
         def read_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return then_settle(read_rows(_renamed(batches, names), reading))
+            return then_settle(read_rows(_renamed(batches, names), own))
 
         cells = self._rows.mapInArrow(read_partition, _READ_COLUMNS)
         with suppress(Exception):  # serverless sessions refuse, each in its own way
@@ -69,8 +74,10 @@ class SparkBackend:
         try:
             yield SparkCells(cells, reading)
         finally:
-            with suppress(Exception):  # a session that is gone holds nothing
+            try:
                 cells.unpersist()
+            except Exception:  # must not hide what went wrong before; says nothing of rows
+                LOGGER.warning("Cells of rows stay in Spark's cache until the session ends.")
 
 
 class SparkCells:

@@ -186,7 +186,7 @@ def _cells(schema: DataSchema, plan: NoisePlan) -> MarginalBins | FeatureEncoder
 def _encoder(rows: CellTable, reading: Reading, plan: NoisePlan, key: NoiseKey) -> CellEncoder:
     """The encoder that the plan pays for; it keeps nothing exact."""
     if isinstance(reading.cells, FeatureEncoder) or plan.marginals is None:
-        return CellEncoder(plain_encoder(reading.reader.schema))
+        return CellEncoder(plain_encoder(reading.reader.schema))  # cells are its codes
     bins, sigma = reading.cells, plan.marginals.sigma
     released = release_marginals(rows.marginals(bins), bins, sigma, key)
     marginals = read_marginals(reading.reader.schema, bins, released, sigma)

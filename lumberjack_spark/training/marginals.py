@@ -1,6 +1,6 @@
 """Private marginals: class counts of every cell of every feature or pair, and their noise.
 
-CellCounts         exact counts of the rows of one task
+CellCounts         exact counts, of the rows of a task or of all tasks together
 count_pairs        blocks of cells -> one small batch of exact counts of pairs (a task)
 release_marginals  exact counts -> noisy ones (the driver); exact counts are dropped by its caller
 
@@ -20,7 +20,7 @@ MARGINAL_SCHEMA = pa.schema([("cell", pa.int64()), ("n", pa.int64())])
 
 
 class CellCounts:
-    """Exact counts of (cell, class) pairs; pair cell * n_classes + class.
+    """Exact counts of every cell by class; the count of (cell, class) is cell * n_classes + class.
 
     Args:
         bins: the cells: of single features, or of pairs of them.
@@ -36,20 +36,20 @@ class CellCounts:
         sizes = np.diff(bins.offsets)
         places = bins.in_tables(cells)
         for offset, size, place in zip(bins.offsets, sizes, places, strict=False):
-            pair = place.astype(np.int64) * n_classes + labels
-            first, n_pairs = offset * n_classes, size * n_classes
-            self._counts[first : first + n_pairs] += np.bincount(pair, minlength=n_pairs)
+            number = place.astype(np.int64) * n_classes + labels
+            first, n = offset * n_classes, size * n_classes
+            self._counts[first : first + n] += np.bincount(number, minlength=n)
 
     def seen(self) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs with a count above 0, ascending, and these counts: int64[m] each."""
+        """Numbers of the counts above 0, ascending, and these counts: int64[m] each."""
         seen = np.flatnonzero(self._counts)
         return seen, self._counts[seen]
 
     def add_seen(self, batches: Iterable[pa.RecordBatch]) -> np.ndarray:
         """All counts int64[n_cells * n_classes] after adding those of batches (MARGINAL_SCHEMA)."""
         for batch in batches:
-            cells, counts = batch.column("cell").to_numpy(), batch.column("n").to_numpy()
-            np.add.at(self._counts, cells, counts)
+            seen, counts = batch.column("cell").to_numpy(), batch.column("n").to_numpy()
+            np.add.at(self._counts, seen, counts)
         return self._counts
 
 

@@ -6,6 +6,7 @@ read_blocks  blocks -> chunks of cells and labels, for the passes that follow
 A cell is a 16-bit number that follows from declarations alone: where a value lies among the cells
 of the private marginals, or the code of an encoder that looks at no data. A row takes 2 bytes a
 feature and 2 for its label. Rows without a declared label are left out here, once for all passes.
+Memory follows the chunk and the 10,000 blocks that Spark may hand over at once, not the partition.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,8 +19,9 @@ from lumberjack_spark.encoding import FeatureEncoder, MarginalBins
 from lumberjack_spark.schema import RowReader
 from lumberjack_spark.training.marginals import CellCounts
 
-CHUNK_ROWS = 1 << 18  # rows in hand at once; bounds a task's memory
-BLOCK_BYTES = 1 << 15  # about, of one block: Spark may hand over 10,000 at once
+CHUNK_ROWS = 1 << 18  # most rows in hand at once
+CHUNK_BYTES = 1 << 25  # of their cells, about
+BLOCK_BYTES = 1 << 13  # about, of one block
 
 READ_SCHEMA = pa.schema([("block", pa.binary()), ("cell", pa.int64()), ("n", pa.int64())])
 
@@ -37,18 +39,22 @@ class Reading:
     reader: RowReader
     cells: MarginalBins | FeatureEncoder
 
-    @property
-    def n_classes(self) -> int:
-        """Number of declared classes."""
-        return len(self.reader.schema.classes)
+
+def chunk_rows(n_features: int) -> int:
+    """Rows of a chunk."""
+    return max(1, min(CHUNK_ROWS, CHUNK_BYTES // (2 * (n_features + 1))))
 
 
 def read_rows(batches: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Read the rows of one task: batches (READ_SCHEMA) that hold blocks, then one with counts."""
+    """Read the rows of one task: batches (READ_SCHEMA) that hold blocks, then one with counts.
+
+    What READ_SCHEMA calls a cell is cell * n_classes + class, as in MARGINAL_SCHEMA.
+    """
+    most = chunk_rows(len(reading.reader.schema.features))
     counts = CellCounts(reading.cells) if isinstance(reading.cells, MarginalBins) else None
     for batch in batches:
-        for start in range(0, batch.num_rows, CHUNK_ROWS):
-            piece = batch.slice(start, CHUNK_ROWS)
+        for start in range(0, batch.num_rows, most):
+            piece = batch.slice(start, most)
             labels = reading.reader.labels(piece)
             cells = reading.cells.read(reading.reader, piece)
             known = labels >= 0
@@ -75,15 +81,17 @@ def pack_rows(cells: np.ndarray, labels: np.ndarray) -> list[bytes]:
 def read_blocks(
     batches: Iterable[pa.RecordBatch], n_features: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(cells uint16[d, n], labels uint16[n]) of the rows in column `block`, n <= CHUNK_ROWS."""
+    """(cells uint16[d, n], labels uint16[n]) of the rows in column `block`, chunk by chunk."""
+    most = chunk_rows(n_features)
     held: list[np.ndarray] = []
     n_held = 0
     for batch in batches:
         for block in batch.column("block"):
             rows = np.frombuffer(block.as_buffer(), np.uint16).reshape(n_features + 1, -1)
-            if n_held + rows.shape[1] > CHUNK_ROWS:
-                yield _joined(held)
-                held, n_held = [], 0
+            if held and n_held + rows.shape[1] > most:
+                chunk = _joined(held)
+                held, n_held = [], 0  # before the chunk is worked on: blocks are memory too
+                yield chunk
             held.append(rows)
             n_held += rows.shape[1]
     if held:

@@ -6,6 +6,10 @@ A process holds classic sessions or Connect ones, not both; test_connect runs th
 import os
 import sys
 import tempfile
+import uuid
+from collections.abc import Iterator
+
+import pyarrow as pa
 
 sys.path.insert(0, os.getcwd())
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -26,7 +30,17 @@ from tests.small_models import KEY, SCHEMA, small_table
 
 def refused(*args: object, **kwargs: object) -> None:
     """Stand in for what serverless sessions refuse."""
-    raise AssertionError("no table may be kept")
+    raise NotImplementedError("no table may be kept")
+
+
+def watched_rows(rows: DataFrame, folder: str) -> DataFrame:
+    """The same rows; a file in the folder tells of each partition that was read."""
+
+    def watch(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with open(f"{folder}/{uuid.uuid4().hex}", "w"):
+            yield from batches
+
+    return rows.mapInArrow(watch, rows.schema)
 
 
 def raised(error: type[Exception], call: object) -> str:
@@ -42,7 +56,7 @@ def main() -> None:
     """Fit, score, evaluate, save and load."""
     session = SparkSession.builder.remote("local[2]").getOrCreate()
     assert shipping.is_connect(session)
-    kind = type(session.range(1))
+    kind, persist = type(session.range(1)), type(session.range(1)).persist
     for name in ("persist", "cache", "checkpoint", "localCheckpoint"):
         setattr(kind, name, refused)
     table = small_table()
@@ -61,6 +75,15 @@ def main() -> None:
     local = LocalBackend([table.to_batches()])
     twin = fit_forest(local, SCHEMA, estimator.plan(), seed=0, key=KEY)
     assert (model.forest.leaf_counts == twin.leaf_counts).all()
+    with tempfile.TemporaryDirectory() as folder:
+        watched = watched_rows(rows, folder)
+        for keep, passes in ((refused, 3), (persist, 1)):
+            kind.persist = keep
+            again = estimator._fit_with_key(watched, KEY)
+            assert (again.forest.leaf_counts == twin.leaf_counts).all()
+            reads = [os.remove(f"{folder}/{name}") for name in os.listdir(folder)]
+            assert len(reads) == 3 * passes, f"{len(reads)} partitions were read"
+        kind.persist = refused
 
     def check(scored: DataFrame) -> None:
         found = scored.toArrow()

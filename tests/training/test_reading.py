@@ -27,12 +27,20 @@ def kinds_of_cells():
 
 @pytest.mark.parametrize("kind", kinds_of_cells())
 @pytest.mark.parametrize("batch_rows", [1, 100, 10_000])
-@pytest.mark.parametrize(("chunk_rows", "block_bytes"), [(1 << 18, 1 << 15), (64, 80)])
+@pytest.mark.parametrize(
+    ("sizes", "chunk_rows", "block_bytes"),
+    [
+        ({}, 1 << 18, 1 << 13),
+        ({"CHUNK_ROWS": 64, "BLOCK_BYTES": 80}, 64, 80),
+        ({"CHUNK_BYTES": 88, "BLOCK_BYTES": 80}, 11, 80),
+        ({"CHUNK_BYTES": 1, "BLOCK_BYTES": 1}, 1, 8),  # three features and a label: a row
+    ],
+)
 def test_blocks_hold_the_cells_of_the_rows_with_a_label(
-    monkeypatch, kind, batch_rows, chunk_rows, block_bytes
+    monkeypatch, kind, batch_rows, sizes, chunk_rows, block_bytes
 ):
-    monkeypatch.setattr(reading, "CHUNK_ROWS", chunk_rows)
-    monkeypatch.setattr(reading, "BLOCK_BYTES", block_bytes)
+    for name, size in sizes.items():
+        monkeypatch.setattr(reading, name, size)
     table = random_rows(900, labels=LABELS)
     cells_of, reader = kinds_of_cells()[kind], RowReader(SCHEMA)
     ((whole,),) = partitions(table, 1)
@@ -105,3 +113,21 @@ def test_codes_of_cells_are_the_codes_of_the_rows(seed):
     columns = hard_values(5000, seed)
     found = CellEncoder(encoder, marginals.codes).encode(bins.cells(columns))
     np.testing.assert_array_equal(found, encoder.encode(columns))
+    for i in range(400):  # what stands beside a row in a batch changes nothing
+        alone = [column[i : i + 1] for column in columns]
+        np.testing.assert_array_equal(encoder.encode(alone)[:, 0], found[:, i])
+
+
+def test_a_number_just_below_an_edge_is_on_the_step_below_it():
+    schema = DataSchema({"x": Numeric(-10, 90)}, "y", [0, 1])
+    bins = MarginalBins.of_schema(schema)
+    counts = np.random.default_rng(0).gamma(0.3, 200, (bins.offsets[-1], 2))
+    marginals = read_marginals(schema, bins, counts, 5.0)
+    below = np.array([0.3 - 0.1 - 0.2])
+    for beside in (below, np.append(below, 0.5)):
+        code = marginals.features[0].of(beside)[0]
+        assert (
+            code
+            == marginals.codes[0][bins.cells([below])[0, 0]]
+            != marginals.features[0].of(np.array([0.0]))
+        )
