@@ -87,8 +87,7 @@ def plan_text(plan: NoisePlan, schema: DataSchema) -> str:
         "about",
         "leaf noise": _leaf_words(plan),
         "marginals": _marginal_words(plan),
-        "passes": f"{found['passes']} over the rows; after the first Spark keeps them as cells, if it "
-        "can",
+        "passes": f"{found['passes']} over the rows, which Spark keeps as cells if it can",
     }
     return "\n".join(f"  {name:<16}{words}" for name, words in rows.items())
 

@@ -61,8 +61,8 @@ class SparkBackend:
     def read(self, reading: Reading) -> Iterator["SparkCells"]:
         """The rows as cells, cached where the session can do that; see training.fit.Backend."""
         names = self._names
-        # Spark Connect pickles the function anew for each pass and knows what it keeps by the bytes:
-        # work on this side must not change them, as it would by filling cached properties.
+        # Spark Connect pickles the function anew for each pass and knows what it keeps by the
+        # bytes: work on this side must not change them, as it would by filling cached properties.
         own = copy.deepcopy(reading)
 
         def read_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
