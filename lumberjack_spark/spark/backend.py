@@ -12,7 +12,7 @@ go no further.
 
 import copy
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -69,15 +69,8 @@ class SparkBackend:
             return then_settle(read_rows(_renamed(batches, names), own))
 
         cells = self._rows.mapInArrow(read_partition, _READ_COLUMNS)
-        with suppress(Exception):  # serverless sessions refuse, each in its own way
-            cells.persist()
-        try:
+        with _kept(cells):
             yield SparkCells(cells, reading)
-        finally:
-            try:
-                cells.unpersist()
-            except Exception:  # must not hide what went wrong before; says nothing of rows
-                LOGGER.warning("Cells of rows stay in Spark's cache until the session ends.")
 
 
 class SparkCells:
@@ -146,6 +139,24 @@ class SparkCells:
             .sortWithinPartitions("tree", "first", "second")
             .mapInArrow(count_partition, _NODE_COLUMNS)
         )
+
+
+@contextmanager
+def _kept(table: DataFrame) -> Iterator[None]:
+    """Cache a table inside the block, where the session can do that."""
+    kept = True
+    try:
+        table.persist()
+    except Exception:  # serverless sessions refuse, each in its own way
+        kept = False
+    try:
+        yield
+    finally:
+        try:
+            if kept:
+                table.unpersist()
+        except Exception:  # must not hide what went wrong before; says nothing of rows
+            LOGGER.warning("Cells of rows stay in Spark's cache until the session ends.")
 
 
 def _renamed(batches: Iterable[pa.RecordBatch], names: list[str]) -> Iterator[pa.RecordBatch]:

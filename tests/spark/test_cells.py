@@ -54,13 +54,26 @@ def refuse(*args, **kwargs):
     raise NotImplementedError("not on serverless compute")
 
 
-def test_where_nothing_can_be_kept_rows_are_read_by_each_pass(spark, monkeypatch):
+def test_where_nothing_can_be_kept_rows_are_read_by_each_pass(spark, monkeypatch, caplog):
     plan = make_plan(max_depth=20)
     rows, reads = watched_rows(spark)
     monkeypatch.setattr(type(rows), "persist", refuse)
+    monkeypatch.setattr(type(rows), "unpersist", refuse)
     assert isinstance(rows, DataFrame)
     assert same_forest(grown(rows, plan), grown_here(plan))
     assert reads.value == 4 * PARTITIONS
+    assert not caplog.records
+
+
+def test_a_warning_says_that_cells_could_not_be_given_back(spark, monkeypatch, caplog):
+    plan, rows = make_plan(), watched_rows(spark)[0]
+    unpersist = type(rows).unpersist
+    with monkeypatch.context() as broken:
+        broken.setattr(type(rows), "unpersist", lambda table: unpersist(table) and refuse())
+        assert same_forest(grown(rows, plan), grown_here(plan))
+    assert [record.getMessage() for record in caplog.records] == [
+        "Cells of rows stay in Spark's cache until the session ends."
+    ]
 
 
 def test_cells_are_given_back_after_a_failure(spark, monkeypatch):
